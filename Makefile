@@ -1,0 +1,49 @@
+# Every target makes the environment first if it is missing, so each works on a bare checkout.
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install -q --no-deps
+export OMP_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help env demo test test-slow check format bench clean
+
+help:  ## Say what each target does
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+env: $(READY)  ## Make .venv from requirements/lock.txt
+
+# torch goes first and through pip: its CPU build of exactly this version is found by pip alone.
+$(READY): requirements/lock.txt pyproject.toml
+	@echo "making $(VENV) (about two minutes) ..."
+	@test -x $(BIN)/python || python3 -m venv $(VENV)
+	@$(BIN)/pip install -q --disable-pip-version-check uv==0.13.7
+	@$(BIN)/pip install -q --disable-pip-version-check -c requirements/lock.txt torch==2.13.0
+	@$(UV) --compile-bytecode -r requirements/lock.txt
+	@$(UV) --no-build-isolation -e .
+	@touch $@
+
+demo: env  ## Record, encode, train, compete and report on the arena, in minutes
+	@$(BIN)/understudy demo
+
+test: env  ## The quick tests
+	@$(BIN)/pytest -n 2 -m "not slow"
+
+test-slow: env  ## The slow tests
+	@$(BIN)/pytest -m slow
+
+check: env  ## Lint, format, types, and which module may import which
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: env  ## Mend what ruff can mend
+	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+bench: env  ## Measure speed beside the peers (installs them first)
+	@$(UV) -r requirements/bench.txt
+	@$(BIN)/python benchmarks/arena_speed.py
+
+clean:  ## Remove the environment and caches; runs/ stays
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

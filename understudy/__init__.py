@@ -1,0 +1,1 @@
+"""Recorded matches of competitive games, turned into agents that win."""

@@ -1,0 +1,50 @@
+"""Files that appear whole or not at all: written aside, then renamed."""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from understudy.errors import InputError
+
+ASIDE = ".part"  # suffix of a file still being written
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[Path]:
+    """Yield a path to write to; `path` itself appears, complete, when the block ends well."""
+    aside = path.with_name(f"{path.name}.{os.getpid()}{ASIDE}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield aside
+        with aside.open("rb") as written:
+            os.fsync(written.fileno())
+        aside.replace(path)
+    except OSError as failure:
+        raise InputError(
+            f"cannot write {path}: {failure.strerror or failure}. Nothing half-written was kept; "
+            "free some space or choose another --out, then run the same command again"
+        ) from failure
+    finally:
+        with contextlib.suppress(OSError):
+            aside.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small text file whole."""
+    with writing(path) as aside:
+        aside.write_text(text)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a killed process left half-written."""
+    for leftover in folder.glob(f"**/*{ASIDE}"):
+        with contextlib.suppress(FileNotFoundError):
+            leftover.unlink()
+
+
+def digest(path: Path) -> str:
+    """A short hash of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

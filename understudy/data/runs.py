@@ -1,0 +1,165 @@
+"""Where everything of a run lies, and the manifests that say how it was made.
+
+    runs/NAME/recordings/  samples/  models/RECIPE/  results/  report.html
+
+Each of these folders has a `manifest.json`. Only this module knows the paths.
+"""
+
+import json
+import platform
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from understudy.data.files import digest, sweep, write_text
+from understudy.errors import InputError
+
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The folder of one run."""
+
+    folder: Path
+
+    @property
+    def recordings(self) -> Path:
+        """What happened in the matches."""
+        return self.folder / "recordings"
+
+    @property
+    def samples(self) -> Path:
+        """One row per decision."""
+        return self.folder / "samples"
+
+    @property
+    def results(self) -> Path:
+        """Who won against whom."""
+        return self.folder / "results"
+
+    @property
+    def report(self) -> Path:
+        """The page a person reads."""
+        return self.folder / "report.html"
+
+    @property
+    def models(self) -> Path:
+        """One folder per trained recipe."""
+        return self.folder / "models"
+
+    def model(self, recipe: str) -> Path:
+        """What one recipe yielded."""
+        return self.models / recipe
+
+    @staticmethod
+    def existing(folder: Path) -> "Run":
+        """A run that must be there already."""
+        if not folder.is_dir():
+            raise InputError(
+                f"there is no run at {folder}. Begin one: understudy record arena --out {folder}"
+            )
+        return Run(folder)
+
+
+def begin(
+    folder: Path,
+    stage: str,
+    settings: Mapping[str, Any],
+    *,
+    inputs: Sequence[Path] = (),
+    resume: bool = True,
+) -> None:
+    """Claim a folder for one piece of work, or go on with the same work begun earlier.
+
+    Work is the same when stage, settings and the content of the inputs are. Other work in the
+    folder is an error with `resume`, and is deleted without it.
+    """
+    if not resume:
+        shutil.rmtree(folder, ignore_errors=True)
+    sweep(folder)
+    wanted = {
+        "stage": stage,
+        "settings": json.loads(json.dumps(settings)),
+        "inputs": {path.name: digest(path) for path in inputs},
+    }
+    found = read_manifest(folder)
+    if found is None and folder.is_dir() and any(folder.iterdir()):
+        raise InputError(
+            f"{folder} holds files but no {MANIFEST} that says how they were made. "
+            "Choose another --out, or --fresh to delete them"
+        )
+    if found is not None:
+        if differs := _difference(found, wanted):
+            raise InputError(
+                f"{folder} holds other work: {differs}. "
+                "Choose another --out, or --fresh to delete it and start over"
+            )
+        return
+    _write_manifest(
+        folder,
+        wanted | {"command": sys.argv, "versions": _versions(), "begun": _now(), "finished": None},
+    )
+
+
+def finish(folder: Path, **facts: Any) -> None:
+    """Note in the manifest that the work is complete, with what is worth knowing about it."""
+    manifest = read_manifest(folder)
+    assert manifest is not None, f"{folder} was never begun"
+    _write_manifest(folder, manifest | {"finished": manifest["finished"] or _now(), "facts": facts})
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """A folder's manifest; None where there is none."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        return None
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text())
+    except ValueError as failure:
+        raise InputError(
+            f"{path} is damaged ({failure}). Start this stage over with --fresh"
+        ) from failure
+    return manifest
+
+
+def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """The first thing in which two manifests describe different work, in words; "" if none."""
+    if found.get("stage") != wanted["stage"]:
+        return f"it was made by '{found.get('stage')}', not '{wanted['stage']}'"
+    old, new = found.get("settings", {}), wanted["settings"]
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            return f"{name} was {_short(old.get(name))}, now {_short(new.get(name))}"
+    if found.get("inputs", {}) != wanted["inputs"]:
+        return "its inputs have changed since"
+    return ""
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    write_text(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _versions() -> dict[str, str]:
+    packages = ("understudy", "numpy", "numba", "pyarrow", "torch")
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:  # a machine that only trains may lack some
+            continue
+    return found

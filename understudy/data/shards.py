@@ -1,0 +1,90 @@
+"""Tables on disk: numbered Parquet files in a folder, each written whole and checked when read.
+
+A table larger than memory is many shards; `stream` walks through them a few rows at a time.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from understudy.data.files import writing
+from understudy.data.schema import Table
+from understudy.errors import InputError
+
+
+def shard_path(folder: Path, table: Table, key: str) -> Path:
+    """Where the shard `key` of a table lies."""
+    return folder / f"{table.name}-{key}.parquet"
+
+
+def shard_paths(folder: Path, table: Table) -> list[Path]:
+    """All shards of a table by key; where there are none, an error that says how to get some."""
+    if paths := sorted(folder.glob(f"{table.name}-*.parquet")):
+        return paths
+    raise InputError(f"{folder} holds no {table.full_name}. Make some: {table.made_by}")
+
+
+def shard_key(path: Path) -> str:
+    """The part of a shard's name that tells it from its siblings."""
+    return path.stem.split("-", 1)[1]
+
+
+def write_shard(path: Path, rows: pa.Table) -> None:
+    """Write one shard whole."""
+    with writing(path) as aside:
+        pq.write_table(rows, aside, compression="zstd")
+
+
+def open_shard(path: Path, table: Table) -> pq.ParquetFile:
+    """Open a shard after checking that it is one of `table`."""
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowInvalid, pa.ArrowException, OSError) as failure:
+        raise InputError(
+            f"{path}: not a whole Parquet file ({_first_line(failure)}). Delete it and run "
+            f"{table.made_by} again: only what is missing is made"
+        ) from failure
+    table.check(file.schema_arrow, str(path))
+    return file
+
+
+def read_shard(path: Path, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
+    """One shard as a table."""
+    with open_shard(path, table) as file:
+        try:
+            return file.read(columns=list(columns) if columns else None)
+        except (pa.ArrowException, OSError) as failure:
+            raise InputError(
+                f"{path}: damaged ({_first_line(failure)}). Delete it and run {table.made_by} again"
+            ) from failure
+
+
+def shard_rows(path: Path, table: Table) -> int:
+    """How many rows a shard has, without reading them."""
+    with open_shard(path, table) as file:
+        return int(file.metadata.num_rows)
+
+
+def shard_note(path: Path, key: str) -> str | None:
+    """A note written into a shard's metadata; None where there is no such file or note."""
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except (pa.ArrowException, OSError):
+        return None
+    value = metadata.get(key.encode())
+    return value.decode() if value is not None else None
+
+
+def stream(
+    paths: Iterable[Path], table: Table, columns: Sequence[str], rows: int = 65_536
+) -> Iterator[pa.RecordBatch]:
+    """Walk through shards without ever holding more than `rows` of them."""
+    for path in paths:
+        with open_shard(path, table) as file:
+            yield from file.iter_batches(batch_size=rows, columns=list(columns))
+
+
+def _first_line(failure: Exception) -> str:
+    return str(failure).split("\n", 1)[0].rstrip(".")
