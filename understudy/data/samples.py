@@ -55,6 +55,7 @@ def decisions(
             for head, options in heads.items()
         ),
         Column("legal", pa.binary(width), "one bit per option of every head: allowed or not"),
+        Column("forbidden", pa.int16(), "heads whose option the rules forbid; `legal` admits it"),
         *_CONSEQUENCES,
     )
     table = Table(game, name, version, f"understudy encode {game}", columns)

@@ -1,1 +1,99 @@
-"""The games, one folder each."""
+"""The games, one folder each. A folder's name is the game's name on the command line.
+
+`Game` is all that the stages know of a game; `docs/adding.md` says how to write one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from understudy.errors import InputError
+
+if TYPE_CHECKING:  # these take seconds to import; `--help` should not
+    import pyarrow as pa
+
+    from understudy.data.runs import Run
+    from understudy.data.schema import Table
+    from understudy.learn.recipe import Recipe
+    from understudy.report.page import Panel
+
+GameName = Literal["arena"]
+NAMES: tuple[GameName, ...] = get_args(GameName)
+
+
+@dataclass(frozen=True)
+class PlayerRef:
+    """A player by name: scripted, or trained and then with the folder of its weights."""
+
+    name: str
+    weights: Path | None = None
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """Matches to be played between the same players, one per seed; a task for one worker."""
+
+    players: tuple[PlayerRef, ...]
+    seeds: tuple[int, ...]
+
+
+class Imported(NamedTuple):
+    """What one log of other origin held."""
+
+    source: str
+    tables: "dict[str, pa.Table]"
+    """Recordings."""
+    rejected: list[str]
+    """FILE:LINE: what is wrong, for every line left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Game:
+    """All that the rest of the program knows of a game."""
+
+    name: GameName
+    about: str
+    """One line for people."""
+    players: Mapping[str, str]
+    """Scripted players and what each is like; the first is the expert to learn from."""
+    recordings: "tuple[Table, ...]"
+    """The tables a recording consists of, the one with a row per match first."""
+    samples: "tuple[Table, ...]"
+    """The tables that recordings are encoded into."""
+    play: "Callable[[Fixture, int | None], dict[str, pa.Table]] | None"
+    """Play a fixture; its recordings by table, all but the given number of matches in outline."""
+    results: "Callable[[pa.Table], pa.Table]"
+    """From the table with a row per match to results: a row per player per match."""
+    encode: "Callable[[Mapping[str, pa.Table], frozenset[str] | None], dict[str, pa.Table]]"
+    """Recordings to samples of these players' decisions (None: everybody's)."""
+    summarise: "Callable[[Mapping[str, pa.Table], Mapping[str, pa.Table]], dict[str, float]]"
+    """Counts over recordings and their samples that add up over shards."""
+    recipes: "Callable[[], Mapping[str, Recipe]]"
+    """The ways to train; called only when needed, because it imports torch."""
+    panels: "Callable[[Run], list[Panel]]"
+    """What a report shows of this game besides the tables every game has."""
+    replay: "Callable[[Run, str], str] | None" = None
+    """A page that shows one recorded match of a run."""
+    read_logs: "Callable[[Path], Iterable[Imported]] | None" = None
+    """Turn logs of other origin in a folder into recordings, file by file."""
+
+    def recipe(self, name: str) -> "Recipe":
+        """A recipe by its name in `recipes.py`."""
+        recipes = self.recipes()
+        if name not in recipes:
+            raise InputError(f"{self.name} has no recipe '{name}'; it has {', '.join(recipes)}")
+        return recipes[name]
+
+    def table(self, name: str) -> "Table":
+        """A declared table by name."""
+        return next(table for table in (*self.recordings, *self.samples) if table.name == name)
+
+
+def load(name: str) -> Game:
+    """Import one game, and with it only that game's dependencies."""
+    if name not in NAMES:
+        raise InputError(f"there is no game '{name}'; there is {', '.join(NAMES)}")
+    game: Game = import_module(f"understudy.games.{name}").GAME
+    return game

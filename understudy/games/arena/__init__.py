@@ -1,1 +1,75 @@
-"""The arena game."""
+"""The arena: a small, very fast two-player shooter.
+
+`rules` numbers, `world` the compiled rules, `state` what a player knows, `observe` what a network
+reads, `actions` the codec, `bots` scripted players, `match` playing, `record` and `encode` the
+tables, `recipes` training, `env` the Gymnasium and PettingZoo faces, `viewer` replays.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from understudy.data.runs import Run
+from understudy.games import Fixture, Game, Imported
+from understudy.games.arena.encode import MOVES, encode, summarise
+from understudy.games.arena.record import MATCHES, STEPS, results
+
+if TYPE_CHECKING:
+    from understudy.learn.recipe import Recipe
+    from understudy.report.page import Panel
+
+
+def _play(fixture: Fixture, keep: int | None) -> dict[str, pa.Table]:
+    from understudy.games.arena.match import play
+
+    return play(fixture, keep)
+
+
+def _recipes() -> "Mapping[str, Recipe]":
+    from understudy.games.arena.recipes import RECIPES
+
+    return RECIPES
+
+
+def _panels(run: Run) -> "list[Panel]":
+    from understudy.games.arena.panels import panels
+
+    return panels(run)
+
+
+def _replay(run: Run, match: str) -> str:
+    from understudy.games.arena.replay import find_replay
+    from understudy.games.arena.viewer import replay_page
+
+    return replay_page(find_replay(run, match))
+
+
+def _read_logs(folder: Path) -> Iterable[Imported]:
+    from understudy.games.arena.logs import read_logs
+
+    return read_logs(folder)
+
+
+def _players() -> dict[str, str]:
+    from understudy.games.arena.bots import BOTS
+
+    return {"expert": BOTS["expert"], **BOTS}
+
+
+GAME = Game(
+    name="arena",
+    about="a very fast two-player shooter",
+    players=_players(),
+    recordings=(MATCHES, STEPS),
+    samples=(MOVES.table,),
+    play=_play,
+    results=results,
+    encode=encode,
+    summarise=summarise,
+    recipes=_recipes,
+    panels=_panels,
+    replay=_replay,
+    read_logs=_read_logs,
+)

@@ -1,0 +1,118 @@
+import json
+
+import pytest
+
+from understudy.data.runs import Run, begin, finish, read_manifest
+from understudy.errors import InputError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "runs" / "a" / "samples"
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "recording"
+    path.write_text("what happened")
+    return path
+
+
+def refusal(folder, *arguments, **settings):
+    with pytest.raises(InputError) as error:
+        begin(folder, *arguments, **settings)
+    return str(error.value)
+
+
+def test_work_is_claimed_and_finished(folder, source):
+    begin(folder, "encode", {"shards": (1, 2)}, inputs=[source])
+    begun = read_manifest(folder)
+    assert begun["settings"] == {"shards": [1, 2]}
+    assert begun["inputs"].keys() == {"recording"}
+    assert begun["finished"] is None
+    assert {"python", "numpy", "pyarrow"} <= begun["versions"].keys()
+    finish(folder, rows=7)
+    assert read_manifest(folder)["facts"] == {"rows": 7}
+    assert read_manifest(folder)["finished"]
+
+
+def test_the_same_work_goes_on_and_leftovers_are_swept(folder, source):
+    begin(folder, "encode", {"seed": 1}, inputs=[source])
+    before = read_manifest(folder)
+    (folder / "shard.parquet").write_text("kept")
+    (folder / "next.parquet.1.part").write_text("half")
+    begin(folder, "encode", {"seed": 1}, inputs=[source])
+    assert read_manifest(folder) == before
+    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "shard.parquet"]
+
+
+def test_finishing_twice_keeps_the_first_time(folder):
+    begin(folder, "encode", {})
+    finish(folder)
+    manifest = read_manifest(folder) | {"finished": "long ago"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    finish(folder, rows=3)
+    assert read_manifest(folder)["finished"] == "long ago"
+
+
+def test_other_settings_are_refused_and_named(folder):
+    begin(folder, "encode", {"seed": 1, "players": ["a", "b"]})
+    assert refusal(folder, "encode", {"seed": 2, "players": ["a", "b"]}) == (
+        f"{folder} holds other work: seed was 1, now 2. "
+        "Choose another --out, or --fresh to delete it and start over"
+    )
+    assert 'holds other work: players was ["a", "b"], now null.' in refusal(
+        folder, "encode", {"seed": 1}
+    )
+
+
+def test_another_stage_is_refused(folder):
+    begin(folder, "record", {})
+    assert "it was made by 'record', not 'encode'" in refusal(folder, "encode", {})
+
+
+def test_changed_inputs_are_refused(folder, source):
+    begin(folder, "encode", {}, inputs=[source])
+    source.write_text("what happened later")
+    assert "holds other work: its inputs have changed since." in refusal(
+        folder, "encode", {}, inputs=[source]
+    )
+    assert "its inputs have changed since" in refusal(folder, "encode", {})
+
+
+def test_a_fresh_start_deletes_what_was_there(folder):
+    begin(folder, "encode", {"seed": 1})
+    (folder / "shard.parquet").write_text("old")
+    begin(folder, "encode", {"seed": 2}, resume=False)
+    assert [path.name for path in folder.iterdir()] == ["manifest.json"]
+    assert read_manifest(folder)["settings"] == {"seed": 2}
+
+
+def test_files_of_unknown_origin_are_not_touched(folder):
+    folder.mkdir(parents=True)
+    (folder / "thesis.doc").write_text("years of work")
+    assert refusal(folder, "encode", {}) == (
+        f"{folder} holds files but no manifest.json that says how they were made. "
+        "Choose another --out, or --fresh to delete them"
+    )
+    assert (folder / "thesis.doc").exists()
+
+
+def test_a_damaged_manifest_is_refused(folder):
+    begin(folder, "encode", {})
+    (folder / "manifest.json").write_text('{"stage": ')
+    message = refusal(folder, "encode", {})
+    assert message.startswith(f"{folder}/manifest.json is damaged (")
+    assert message.endswith("Start this stage over with --fresh")
+
+
+def test_a_run_must_be_there_to_be_used(tmp_path):
+    with pytest.raises(InputError, match=r"there is no run at .*missing\. Begin one: understudy"):
+        Run.existing(tmp_path / "missing")
+    run = Run.existing(tmp_path)
+    assert run.model("imitate") == tmp_path / "models" / "imitate"
+    assert {run.recordings, run.samples, run.results} == {
+        tmp_path / "recordings",
+        tmp_path / "samples",
+        tmp_path / "results",
+    }

@@ -1,0 +1,160 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from understudy.data.schema import Column, Table
+from understudy.data.shards import (
+    open_shard,
+    read_shard,
+    shard_key,
+    shard_note,
+    shard_path,
+    shard_paths,
+    shard_rows,
+    stream,
+    write_shard,
+)
+from understudy.errors import InputError
+
+TABLE = Table(
+    "arena",
+    "hits",
+    2,
+    "understudy encode arena",
+    (
+        Column("match", pa.string(), "which match"),
+        Column("damage", pa.float32(), "health lost"),
+        Column("note", pa.string(), "a remark", optional=True),
+    ),
+)
+
+
+def rows(number=3, **changes):
+    columns = {
+        "match": [f"m{row}" for row in range(number)],
+        "damage": np.arange(number, dtype=np.float32),
+        "note": [None] * number,
+    }
+    return columns | changes
+
+
+@pytest.fixture
+def path(tmp_path):
+    written = shard_path(tmp_path, TABLE, "0007")
+    write_shard(written, TABLE.build(rows(), {"done": "yes"}))
+    return written
+
+
+def refusal(path):
+    with pytest.raises(InputError) as error:
+        read_shard(path, TABLE)
+    return str(error.value)
+
+
+def rewrite(path, table):
+    pq.write_table(table, path)
+
+
+def test_a_shard_comes_back_as_it_was(path):
+    assert path.name == "hits-0007.parquet"
+    assert shard_key(path) == "0007"
+    assert shard_rows(path, TABLE) == 3
+    assert read_shard(path, TABLE).equals(TABLE.build(rows()))
+    assert read_shard(path, TABLE, ["damage"]).column_names == ["damage"]
+
+
+def test_notes_travel_with_a_shard(path, tmp_path):
+    assert shard_note(path, "done") == "yes"
+    assert shard_note(path, "other") is None
+    assert shard_note(tmp_path / "missing.parquet", "done") is None
+
+
+def test_shards_come_in_order_and_streaming_bounds_the_rows(tmp_path):
+    for key, number in (("b", 4), ("a", 5)):
+        write_shard(shard_path(tmp_path, TABLE, key), TABLE.build(rows(number)))
+    paths = shard_paths(tmp_path, TABLE)
+    assert [shard_key(path) for path in paths] == ["a", "b"]
+    sizes = [len(batch) for batch in stream(paths, TABLE, ["damage"], rows=2)]
+    assert sum(sizes) == 9
+    assert max(sizes) == 2
+
+
+def test_a_folder_without_shards_names_the_command(tmp_path):
+    with pytest.raises(InputError) as error:
+        shard_paths(tmp_path, TABLE)
+    assert str(error.value) == f"{tmp_path} holds no arena.hits. Make some: understudy encode arena"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+def test_a_truncated_file_is_refused(path, share):
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+    message = refusal(path)
+    assert message.startswith(f"{path}: not a whole Parquet file (")
+    assert message.endswith(
+        "). Delete it and run understudy encode arena again: only what is missing is made"
+    )
+    assert "\n" not in message
+
+
+def test_damage_inside_a_file_is_refused(tmp_path):
+    path = shard_path(tmp_path, TABLE, "0")
+    noise = np.random.default_rng(0).random(5_000).astype(np.float32)
+    columns = rows(5_000, damage=noise)
+    write_shard(path, TABLE.build(columns))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + 400] = bytes(400)
+    path.write_bytes(content)
+    assert refusal(path).startswith(f"{path}: damaged (")
+
+
+def test_a_file_of_another_table_is_refused(path):
+    other = Table("arena", "moves", 2, "understudy encode arena", TABLE.columns)
+    rewrite(path, other.build(rows()))
+    assert refusal(path) == (
+        f"{path}: holds arena.moves, not arena.hits. Make it again: understudy encode arena"
+    )
+    rewrite(path, pa.table({"a": [1]}))
+    assert refusal(path) == (
+        f"{path}: holds no table of ours, not arena.hits. Make it again: understudy encode arena"
+    )
+
+
+def test_another_version_is_refused(path):
+    old = Table("arena", "hits", 1, "understudy encode arena", TABLE.columns)
+    rewrite(path, old.build(rows()))
+    assert refusal(path) == (
+        f"{path}: version 1 of arena.hits; this program reads version 2. "
+        "Make it again: understudy encode arena --fresh"
+    )
+
+
+def test_a_missing_column_is_named_with_its_meaning(path):
+    rewrite(path, TABLE.build(rows()).drop_columns("damage"))
+    assert refusal(path) == (
+        f"{path}: no column 'damage' (health lost). Make it again: understudy encode arena"
+    )
+
+
+def test_a_wrong_type_is_named(path):
+    table = TABLE.build(rows())
+    damage = table["damage"].cast(pa.float64())
+    rewrite(path, table.set_column(1, pa.field("damage", pa.float64()), damage))
+    assert refusal(path) == (
+        f"{path}: column 'damage' is double, not float. Make it again: understudy encode arena"
+    )
+
+
+def test_a_further_column_does_no_harm(path):
+    table = TABLE.build(rows())
+    rewrite(path, table.append_column("later", pa.array([1, 2, 3])))
+    with open_shard(path, TABLE) as file:
+        assert file.metadata.num_rows == 3
+
+
+def test_a_table_is_built_of_exactly_its_columns():
+    with pytest.raises(ValueError, match="damage"):
+        TABLE.build({"match": [], "note": []})
+    with pytest.raises(ValueError, match="extra"):
+        TABLE.build(rows(extra=[1, 2, 3]))

@@ -1,0 +1,32 @@
+"""What a report shows of the arena: replays of its most telling matches."""
+
+from typing import Any
+
+from understudy.data.runs import Run
+from understudy.games.arena.replay import recorded_matches, replay
+from understudy.games.arena.viewer import replay_panel
+from understudy.report.page import Panel
+
+MAX_REPLAYS = 6
+
+
+def panels(run: Run) -> list[Panel]:
+    """Replays, those of trained players first; none without recordings."""
+    chosen = sorted(recorded_matches(run), key=lambda item: _dullness(run, item[1]))
+    picked, pairs = [], dict[tuple[str, ...], int]()
+    for path, outline in chosen:
+        pair = tuple(sorted((outline["player_0"], outline["player_1"])))
+        if outline["seed"] is None or pairs.get(pair, 0) >= 2:  # some variety
+            continue
+        pairs[pair] = pairs.get(pair, 0) + 1
+        picked.append(replay(run, path, outline))
+        if len(picked) == MAX_REPLAYS:
+            break
+    return [replay_panel(picked)] if picked else []
+
+
+def _dullness(run: Run, outline: dict[str, Any]) -> tuple[int, int, int]:
+    """Sorts the matches worth watching first: with a trained player, decided, long."""
+    names = (outline["player_0"], outline["player_1"])
+    trained = sum(run.model(name).is_dir() for name in names)
+    return -trained, outline["ending"] == "timeout", -outline["steps"]

@@ -1,0 +1,172 @@
+"""A recorded match as a replay: everything `viewer/` draws, step by step.
+
+A recording holds views and actions; the shots in the air come from playing those actions again.
+Where that does not give the recorded views, the rules have changed since and the replay is refused.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from understudy.data import shards
+from understudy.data.runs import Run
+from understudy.errors import InputError
+from understudy.games.arena import actions as codec
+from understudy.games.arena import rules as r
+from understudy.games.arena import state as v
+from understudy.games.arena import world as w
+from understudy.games.arena.record import MATCHES, STEPS, actions_of, views_of
+
+VERSION = 1
+Array = np.ndarray[Any, Any]
+# Frame entries taken straight from a body: name, entry, scale.
+_SIMPLE = (
+    ("x", w.X, 1.0),
+    ("y", w.Y, 1.0),
+    ("aim_x", w.AIM_X, 1.0),
+    ("aim_y", w.AIM_Y, 1.0),
+    ("health", w.HEALTH, 1.0),
+    ("magazine", w.MAGAZINE, 1.0),
+    ("reserve", w.RESERVE, 1.0),
+    ("reload", w.RELOAD, r.RELOAD_STEPS),
+    ("shield", w.SHIELD, r.SHIELD_STEPS),
+    ("dash_cooldown", w.DASH_COOLDOWN, r.DASH_COOLDOWN),
+    ("shield_cooldown", w.SHIELD_COOLDOWN, r.SHIELD_COOLDOWN),
+    ("hold", w.HOLD, r.HOLD_STEPS),
+    ("memory_x", w.SEEN_X, 1.0),
+    ("memory_y", w.SEEN_Y, 1.0),
+)
+
+
+def recorded_matches(run: Run) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Every match of a run that is recorded step by step: its shard of STEPS, and its outline."""
+    for folder in (run.recordings, *sorted(run.results.glob("*/"))):
+        for path in sorted(folder.glob(f"{MATCHES.name}-*.parquet")):
+            steps = shards.shard_path(folder, STEPS, shards.shard_key(path))
+            filmed = set(pc.unique(shards.read_shard(steps, STEPS, ["match"])["match"]).to_pylist())
+            for row in shards.read_shard(path, MATCHES).to_pylist():
+                if row["match"] in filmed:
+                    yield steps, row
+
+
+def find_replay(run: Run, match: str) -> dict[str, Any]:
+    """The replay of one match by its name."""
+    some: list[str] = []
+    for steps, outline in recorded_matches(run):
+        if outline["match"] == match:
+            return replay(run, steps, outline)
+        if len(some) < 3:
+            some.append(outline["match"])
+    raise InputError(
+        f"{run.folder} has no recording of match '{match}'. It has, for example: "
+        f"{', '.join(some) or 'none at all'}"
+    )
+
+
+def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
+    """Play a recorded match again, noting everything there is to see."""
+    if outline["seed"] is None:
+        raise InputError(
+            f"match '{outline['match']}' comes from a log of other origin: where cover and shots "
+            "were is not in it, so it cannot be shown"
+        )
+    steps = shards.read_shard(path, STEPS)
+    steps = steps.filter(pc.equal(steps["match"], outline["match"]))
+    actions = actions_of(steps).reshape(-1, 2, len(r.ACTION))
+    views = views_of(steps).reshape(-1, 2, len(v.VIEW))
+    world, film = _play_again(outline, actions, views)
+    layout = int(world.layout[0])
+    names = [outline["player_0"], outline["player_1"]]
+    score = float(outline["score"])
+    policy, value = zip(*(_thoughts(run, n, views[:, k]) for k, n in enumerate(names)), strict=True)
+    boxes = r.COVER[layout].T
+    return {
+        "schema": "understudy.arena.replay",
+        "version": VERSION,
+        "match": outline["match"],
+        "seed": outline["seed"],
+        "players": names,
+        "outcome": _outcome(names, score, outline["ending"]),
+        "score": [score, -score],
+        "seconds_per_step": r.STEP_SECONDS,
+        "half_floor": r.HALF_FLOOR,
+        "sight": r.SIGHT,
+        "radius": r.RADIUS,
+        "max": {"health": r.HEALTH, "magazine": r.MAGAZINE, "reserve": r.RESERVE},
+        "cover": [[x - a, y - b, x + a, y + b] for x, y, a, b in boxes.tolist()],
+        "stations": [
+            {"kind": "health" if s < r.AMMO_STATION else "ammo", "x": x, "y": y}
+            for s, (x, y) in enumerate(r.STATIONS.tolist())
+        ],
+        "frames": film,
+        "heads": codec.HEADS,
+        "actions": {
+            head: codec.encode(actions)[:, :, k].T.tolist() for k, head in enumerate(codec.HEADS)
+        },
+        "policy": list(policy),
+        "value": list(value),
+    }
+
+
+def _play_again(
+    outline: dict[str, Any], actions: Array, views: Array
+) -> tuple[w.World, dict[str, Any]]:
+    """The world after the match, and its frames: one more than there were actions."""
+    world = w.World(1)
+    world.reset([outline["seed"]])
+    bodies, shots, ready = [world.body[0].copy()], [_shots(world)], [_ready(world)]
+    events: list[list[list[str]]] = [[[]], [[]]]
+    for t, action in enumerate(actions):
+        if not np.array_equal(world.view[0], views[t]):
+            raise InputError(
+                f"match '{outline['match']}' does not play again as recorded: the rules have "
+                "changed since. Record anew: understudy record arena --fresh"
+            )
+        world.step(action[None])
+        bodies.append(world.body[0].copy())
+        shots.append(_shots(world))
+        ready.append(_ready(world))
+        for p in range(2):
+            bits = int(world.events[0, p])
+            events[p].append([name for k, name in enumerate(r.EVENTS) if bits >> k & 1])
+    body = np.stack(bodies).transpose(1, 2, 0)
+    frames = {name: np.round(body[:, k] / scale, 3).tolist() for name, k, scale in _SIMPLE}
+    frames["health"] = np.maximum(frames["health"], 0.0).tolist()
+    frames["sees"] = (body[:, w.AGE] == 0).tolist()
+    return world, frames | {"events": events, "shots": shots, "ready": ready}
+
+
+def _shots(world: w.World) -> list[list[float]]:
+    return [
+        [round(float(shot[w.SHOT_X]), 3), round(float(shot[w.SHOT_Y]), 3), owner]
+        for owner in range(2)
+        for shot in world.shots[0, owner]
+        if shot[w.LIFE] > 0
+    ]
+
+
+def _ready(world: w.World) -> list[bool]:
+    return (world.stations[0] <= 0).tolist()
+
+
+def _outcome(names: list[str], score: float, ending: str) -> str:
+    if score == 0:
+        return f"draw ({ending})"
+    return f"{names[0] if score > 0 else names[1]} wins ({ending})"
+
+
+def _thoughts(
+    run: Run, name: str, views: Array
+) -> tuple[dict[str, list[list[float]]] | None, list[float] | None]:
+    """A trained player's distribution over options and its value at each step; None for a bot."""
+    folder = run.model(name)
+    if not folder.is_dir():
+        return None, None
+    from understudy.games.arena.policy import PolicyPlayer
+
+    heads, value = PolicyPlayer.load(folder).distribution(np.ascontiguousarray(views))
+    rounded = {head: np.round(p.astype(np.float64), 3).tolist() for head, p in heads.items()}
+    return rounded, np.round(value.astype(np.float64), 3).tolist()

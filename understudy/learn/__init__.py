@@ -1,0 +1,1 @@
+"""From samples to a policy: batches, networks, objectives, and the loop that fits them."""

@@ -1,0 +1,60 @@
+"""Checkpoints as data: tensors and plain values, written whole, read without running code."""
+
+import contextlib
+import pickle
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from understudy.data.files import writing
+from understudy.errors import InputError
+
+# What torch.load, and taking its result apart, raise for a file that is cut short or not ours.
+_UNREADABLE: tuple[type[Exception], ...] = (
+    *(RuntimeError, ValueError, TypeError, LookupError, AttributeError),
+    *(EOFError, OSError, pickle.UnpicklingError),
+)
+
+
+def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+    """Write tensors, numbers, texts, and lists and dicts of them."""
+    with writing(path) as aside:
+        torch.save(dict(content), aside)
+
+
+@contextlib.contextmanager
+def reading_checkpoint(path: Path, device: torch.device, cure: str) -> Iterator[Any]:
+    """Yield what a checkpoint holds; what fails in reading or in the block is the file's fault."""
+    try:
+        yield torch.load(path, map_location=device, weights_only=True)
+    except InputError:
+        raise
+    except _UNREADABLE as failure:
+        reason = str(failure).split("\n", 1)[0].rstrip(".")[:80]
+        raise InputError(
+            f"{path}: not a whole checkpoint ({type(failure).__name__}: {reason}). {cure}"
+        ) from failure
+
+
+@contextlib.contextmanager
+def own_randomness(seed: int, device: torch.device) -> Iterator[None]:
+    """Seed torch for the block alone; afterwards the caller's random state is back."""
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        yield
+
+
+def random_state(device: torch.device) -> dict[str, Tensor]:
+    """Of torch, on the processor and on `device`."""
+    state = {"cpu": torch.get_rng_state()}
+    return state | ({"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {})
+
+
+def set_random_state(state: Mapping[str, Tensor], device: torch.device) -> None:
+    """The inverse of `random_state`."""
+    torch.set_rng_state(state["cpu"].cpu())
+    if device.type == "cuda":
+        torch.cuda.set_rng_state(state["cuda"].cpu(), device)

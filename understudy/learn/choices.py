@@ -1,0 +1,95 @@
+"""One choice per head among the legal options: log-probabilities, samples, entropy, divergence.
+
+Axes: B decisions, H heads, O options of all heads side by side, M options of the largest head.
+Inside, heads lie padded as [B H M], so that one torch call serves all of them.
+
+A head in which nothing is legal has no say: all its options are then equally likely, whatever
+the network thinks, and no gradient comes from it.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+ILLEGAL = -1e9
+"""Logit of an illegal option: its probability is exactly 0, yet 0 times it is not NaN."""
+
+
+class Choices(NamedTuple):
+    """The distributions of B decisions."""
+
+    log_probabilities: Float[Tensor, "B H M"]
+    """About ILLEGAL, never minus infinity, for illegal options and for padding."""
+    position: Int[Tensor, " O"]
+    """Where each option lies in the padded [H M], flattened."""
+
+    def log_prob_by_head(self, action: Int[Tensor, "B H"]) -> Float[Tensor, "B H"]:
+        """Log-probability of the option chosen in each head."""
+        return self.log_probabilities.gather(2, action[..., None])[..., 0]
+
+    def log_prob(self, action: Int[Tensor, "B H"]) -> Float[Tensor, " B"]:
+        """Log-probability of the whole choice."""
+        return self.log_prob_by_head(action).sum(1)
+
+    def mean_log_prob(self) -> Float[Tensor, " B"]:
+        """Mean of the log-probabilities of a head's legal options, summed over heads."""
+        legal = self._legal()
+        total = torch.where(legal, self.log_probabilities, 0.0).sum(2)
+        return (total / legal.sum(2)).sum(1)
+
+    def probabilities(self) -> Float[Tensor, "B O"]:
+        """Of every option; those of each head sum to one."""
+        return self.log_probabilities.exp().flatten(1).index_select(1, self.position)
+
+    def entropy(self) -> Float[Tensor, " B"]:
+        """In nats, summed over heads."""
+        return -(self.log_probabilities.exp() * self.log_probabilities).sum((1, 2))
+
+    def kl(self, other: "Choices") -> Float[Tensor, " B"]:
+        """Divergence of `other` from these, KL(self || other), summed over heads."""
+        difference = self.log_probabilities - other.log_probabilities
+        return (self.log_probabilities.exp() * difference).sum((1, 2))
+
+    def best(self) -> Int[Tensor, "B H"]:
+        """The most likely option of each head."""
+        return self.log_probabilities.argmax(2)
+
+    def sample(self, uniform: Float[Tensor, "B H"]) -> Int[Tensor, "B H"]:
+        """The option into whose share of [0, 1] each of `uniform` falls; always a legal one.
+
+        Rounding can leave a number above the sum of all shares: it means the last legal option.
+        """
+        reached = self.log_probabilities.exp().cumsum(2) > uniform[..., None]
+        width = self.log_probabilities.shape[2]
+        number = torch.arange(width, device=uniform.device)
+        preference = torch.where(reached, 2 * width - number, number)
+        return torch.where(self._legal(), preference, -1).argmax(2)
+
+    def _legal(self) -> Bool[Tensor, "B H M"]:
+        return self.log_probabilities > ILLEGAL / 2
+
+
+class Layout(nn.Module):
+    """How the options of several heads lie side by side, and padded. Nothing in it is trained."""
+
+    position: Int[Tensor, " O"]
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        super().__init__()
+        if not sizes or min(sizes) < 1:
+            raise ValueError(f"every head needs an option, got {list(sizes)}")
+        self.heads, self.width = len(sizes), max(sizes)
+        real = torch.arange(self.width) < torch.tensor(sizes)[:, None]
+        self.register_buffer("position", real.flatten().nonzero()[:, 0], persistent=False)
+
+    def choices(self, logits: Float[Tensor, "B O"], legal: Bool[Tensor, "B O"]) -> Choices:
+        """A softmax over the legal options of each head."""
+        allowed = torch.where(legal, logits, ILLEGAL)
+        # Padding lies below even the illegal: it stays at 0 where a head has nothing legal.
+        padding = logits.new_full((len(logits), self.heads * self.width), 2 * ILLEGAL)
+        padded = padding.scatter(1, self.position.expand_as(logits), allowed)
+        by_head = padded.view(len(logits), self.heads, self.width)
+        return Choices(by_head.log_softmax(2), self.position)

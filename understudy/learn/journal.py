@@ -1,0 +1,75 @@
+"""Measurements of a training run: one line of JSON per evaluation, and the same for TensorBoard."""
+
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from understudy.data.files import write_text
+from understudy.errors import InputError
+
+METRICS = "metrics.jsonl"
+_log = logging.getLogger(__name__)
+
+
+class Journal:
+    """Appends measurements; begins by dropping those made after `step`, which will come again."""
+
+    def __init__(self, folder: Path, step: int) -> None:
+        self._path = folder / METRICS
+        kept = [line for line in read_metrics(folder) if line["step"] <= step]
+        write_text(self._path, "".join(_line(metrics) for metrics in kept))
+        self._tensorboard = _tensorboard(folder / "tensorboard", step)
+
+    def __enter__(self) -> "Journal":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._tensorboard is not None:
+            self._tensorboard.close()
+
+    def write(self, step: int, metrics: Mapping[str, float]) -> None:
+        """Add the measurements of one step."""
+        try:
+            with self._path.open("ab", buffering=0) as file:  # one write: the line is whole
+                file.write(_line({"step": step, **metrics}).encode())
+        except OSError as failure:
+            raise InputError(
+                f"cannot write {self._path}: {failure.strerror or failure}. "
+                "Free some space, then run the same command again: it goes on where it stopped"
+            ) from failure
+        if self._tensorboard is not None:
+            for name, value in metrics.items():
+                self._tensorboard.add_scalar(name, value, step)
+            self._tensorboard.flush()
+
+
+def read_metrics(folder: Path) -> list[dict[str, float | int]]:
+    """The lines written so far; one that a killed process left unfinished is not among them."""
+    path = folder / METRICS
+    lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
+    try:
+        return [json.loads(line) for line in lines if line.endswith(b"\n")]
+    except ValueError as failure:
+        raise InputError(f"{path} is damaged ({failure}). Start over with --fresh") from failure
+
+
+def _line(metrics: Mapping[str, float | int]) -> str:
+    return json.dumps(metrics) + "\n"
+
+
+def _tensorboard(folder: Path, step: int) -> Any:
+    """A TensorBoard writer that hides events after `step`; None where TensorBoard is missing."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as missing:
+        _log.info("no TensorBoard events (%s); the same numbers are in %s", missing, METRICS)
+        return None
+    return SummaryWriter(str(folder), purge_step=step + 1)

@@ -1,0 +1,1 @@
+"""Numbers of a run, turned into charts, tables and one HTML page. Knows no game."""

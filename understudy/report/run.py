@@ -1,0 +1,148 @@
+"""The panels every run has, whatever the game: strength, training, samples, how it was made."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+
+from understudy.data.results import WinRate, win_rates
+from understudy.data.runs import Run, read_manifest
+from understudy.report import charts
+from understudy.report.page import Panel
+from understudy.report.training import training_panels
+
+
+def subtitle(game: str, about: str) -> str:
+    """What stands below a report's title."""
+    return f"{game}: {about} · written {datetime.now():%Y-%m-%d %H:%M}"
+
+
+def run_panels(run: Run, results: Mapping[str, pa.Table]) -> list[Panel]:
+    """Panels for whatever stages the run has been through."""
+    panels = [strength_panel(name, win_rates(table)) for name, table in results.items()]
+    for folder in sorted(run.models.glob("*/")) if run.models.is_dir() else []:
+        panels += training_panels(folder.name, read_metrics(folder))
+    if (manifest := read_manifest(run.samples)) is not None and "facts" in manifest:
+        panels.append(samples_panel(manifest["facts"]["counts"]))
+    if made := provenance_panel(run):
+        panels.append(made)
+    return panels
+
+
+def strength_panel(name: str, rates: list[WinRate]) -> Panel:
+    """Who beats whom."""
+    players = sorted(
+        {rate.player for rate in rates}, key=lambda player: -_mean_points(rates, player)
+    )
+    found = {(rate.player, rate.opponent): rate for rate in rates}
+    grid = [[found.get((one, other)) for other in players] for one in players]
+    heat = charts.heat_map(
+        players,
+        [[rate.points if rate else None for rate in row] for row in grid],
+        [[rate.matches if rate else None for rate in row] for row in grid],
+        title="Points of the row's player against the column's",
+        corner="points",
+    )
+    first = name.split("-", 1)[0]
+    leading = [rate for rate in rates if rate.player == first] or rates
+    whiskers = charts.interval_chart(
+        [charts.Interval(f"{r.player} – {r.opponent}", r.points, r.low, r.high) for r in leading],
+        title=f"Points of {leading[0].player}",
+        reference=0.5,
+        reference_label="even",
+        unit="percent",
+        limits=(0, 1),
+    )
+    rows = [
+        (
+            r.player,
+            r.opponent,
+            r.matches,
+            r.wins,
+            r.draws,
+            1 - r.wins - r.draws,
+            r.points,
+            r.low,
+            r.high,
+        )
+        for r in sorted(rates, key=lambda r: (players.index(r.player), players.index(r.opponent)))
+    ]
+    names = ("player", "opponent", "matches", "won", "drawn", "lost", "points", "low", "high")
+    table = charts.table(names, rows, percent=names[3:])
+    return Panel(
+        f"Strength: {', '.join(players)}",
+        heat + whiskers + table,
+        note="Points are wins plus half the draws. Each seed is played twice with sides swapped; "
+        "low and high bound the 95 % interval, bootstrapped by seed.",
+        wide=True,
+    )
+
+
+def _mean_points(rates: list[WinRate], player: str) -> float:
+    points = [rate.points for rate in rates if rate.player == player]
+    return sum(points) / len(points)
+
+
+def samples_panel(counts: Mapping[str, float]) -> Panel:
+    """What the samples hold, and how often each option was chosen."""
+    groups: dict[str, dict[str, float]] = {}
+    for name, count in counts.items():
+        if "/" in name:
+            group, option = name.split("/", 1)
+            groups.setdefault(group, {})[option] = count
+    tiles = charts.tiles([(name, count) for name, count in counts.items() if "/" not in name])
+    bars = "".join(
+        charts.bar_chart(
+            list(options),
+            {"share": [count / max(1, sum(options.values())) for count in options.values()]},
+            title=group.replace("_", " "),
+            unit="percent",
+        )
+        for group, options in groups.items()
+    )
+    return Panel(
+        "Samples",
+        f'{tiles}<div class="small-multiples">{bars}</div>',
+        note="Violations are decisions that chose an option the rules forbid at that moment.",
+        wide=True,
+    )
+
+
+def provenance_panel(run: Run) -> Panel | None:
+    """Which command made what, with which seed and versions."""
+    rows = []
+    folders = [run.recordings, run.samples, *sorted(run.models.glob("*/"))]
+    for folder in [*folders, *sorted(run.results.glob("*/"))]:
+        if (manifest := read_manifest(folder)) is None:
+            continue
+        command = " ".join(["understudy", *manifest["command"][1:]])
+        rows.append(
+            (
+                str(folder.relative_to(run.folder)),
+                command,
+                str(manifest["settings"].get("seed", "–")),
+                manifest["begun"],
+                manifest["finished"] or "not finished",
+                ", ".join(f"{name} {version}" for name, version in manifest["versions"].items()),
+            )
+        )
+    if not rows:
+        return None
+    names = ("folder", "command", "seed", "begun", "finished", "versions")
+    return Panel("How it was made", charts.table(names, rows), wide=True)
+
+
+def read_metrics(folder: Path) -> list[dict[str, float]]:
+    """The lines of a model's metrics.jsonl; a last line cut short is left out."""
+    path = folder / "metrics.jsonl"
+    if not path.is_file():
+        return []
+    found = []
+    for line in path.read_text().splitlines():
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            continue
+    return found

@@ -1,0 +1,78 @@
+"""Tables for the terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.table import Table
+
+from understudy.data.results import WinRate
+
+
+def win_rate_table(rates: Sequence[WinRate], order: Sequence[str]) -> Table:
+    """Who beats whom, each pair once, with 95 % intervals."""
+    table = Table(title="strength (95 % intervals, bootstrapped by seed)", title_justify="left")
+    for name in ("player", "opponent"):
+        table.add_column(name)
+    for name in ("matches", "won", "drawn", "lost", "points", "interval"):
+        table.add_column(name, justify="right")
+    place = {name: number for number, name in enumerate(order)}
+    for rate in sorted(rates, key=lambda r: (place[r.player], place[r.opponent])):
+        if place[rate.player] < place[rate.opponent]:
+            table.add_row(*_cells(rate))
+    return table
+
+
+def _cells(rate: WinRate) -> list[str]:
+    lost = 1 - rate.wins - rate.draws
+    colour = "green" if rate.low > 0.5 else "red" if rate.high < 0.5 else "yellow"
+    return [
+        rate.player,
+        rate.opponent,
+        f"{rate.matches:,}",
+        f"{rate.wins:.1%}",
+        f"{rate.draws:.1%}",
+        f"{lost:.1%}",
+        f"[{colour}]{rate.points:.1%}[/]",
+        f"{rate.low:.1%} – {rate.high:.1%}",
+    ]
+
+
+def counts_table(title: str, counts: Mapping[str, float]) -> Table:
+    """Counts with a slash in their name are grouped into one row of shares."""
+    table = Table(title=title, title_justify="left", show_header=False)
+    table.add_column("what")
+    table.add_column("how many")
+    groups: dict[str, dict[str, float]] = {}
+    for name, count in counts.items():
+        group, _, option = name.partition("/")
+        groups.setdefault(group, {})[option] = count
+    for group, options in groups.items():
+        if list(options) == [""]:
+            table.add_row(group, f"{options['']:,.0f}")
+            continue
+        total = max(1.0, sum(options.values()))
+        table.add_row(group, "  ".join(f"{o} {c / total:.1%}" for o, c in options.items()))
+    return table
+
+
+def evaluation_table(evaluation: Mapping[str, Any], split: str = "test") -> Table:
+    """Per head: accuracy beside what needs no network."""
+    found = evaluation[split]
+    table = Table(
+        title=f"{split} split: {found['rows']:,} decisions of matches never trained on",
+        title_justify="left",
+    )
+    table.add_column("head")
+    for name in ("accuracy", "majority", "majority of legal", "log loss"):
+        table.add_column(name, justify="right")
+    for head, score in found["heads"].items():
+        better = score["accuracy"] > max(score["majority"], score["majority_legal"])
+        colour = "green" if better else "red"
+        table.add_row(
+            head,
+            f"[{colour}]{score['accuracy']:.1%}[/]",
+            f"{score['majority']:.1%}",
+            f"{score['majority_legal']:.1%}",
+            f"{score['log_loss']:.3f}",
+        )
+    return table
