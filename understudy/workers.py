@@ -12,8 +12,10 @@ killed with it. In this process, TimeoutError is raised in the task, as soon as 
 that works in the main thread only.
 """
 
+import asyncio
 import contextlib
 import hashlib
+import logging
 import multiprocessing
 import os
 import re
@@ -25,7 +27,7 @@ import traceback
 import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -134,7 +136,8 @@ def _outcomes(
     elif workers == 0:
         for key, argument in tasks.items():
             with _one_torch_thread():
-                yield Outcome(key, *_attempt(function, argument, seconds, _interrupt))
+                attempt = _attempt(function, argument, seconds, _interrupt)
+            yield Outcome(key, *attempt)
     else:
         processes = [_Process() for _ in range(min(workers, len(tasks)))]
         try:
@@ -225,7 +228,7 @@ class _Process:
             1,
             timeout=self._idle_seconds,
             env=ONE_THREAD,
-            initializer=_obey_parent,
+            initializer=_end_with_parent,
             initargs=(os.getpid(),),
         )
 
@@ -241,9 +244,8 @@ class _Process:
         self._pool.shutdown(wait=True, kill_workers=True)
 
 
-def _obey_parent(parent: int) -> None:
-    """In a new process: leave Ctrl-C to the parent, and do not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _end_with_parent(parent: int) -> None:
+    """In a new process: do not outlive the parent, however it ends."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -316,7 +318,7 @@ def _on_dask(
             for future in completed.next_batch(block=False):
                 heard = time.monotonic()
                 try:
-                    attempt = _dask_attempt(future, address)
+                    attempt = _fetch(future, address)
                 except TimeoutError:  # its worker died with the value, and Dask runs it again
                     completed.add(future)
                 else:
@@ -330,23 +332,48 @@ def _on_dask(
 @contextlib.contextmanager
 def _client(address: str) -> Iterator[tuple["Client", str]]:
     """A connection to a cluster, and a name for what we leave there; both gone at the end."""
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=DASK_CONNECT, set_as_default=False)
-    except (OSError, ValueError, RuntimeError, ImportError) as failure:
-        raise InputError(
-            f"no Dask scheduler answers at {address}: start one with `dask scheduler` and workers "
-            f"with `dask worker {address}`, or give a number of local processes instead"
-        ) from failure
+    client = _connect(address)
     run_id = uuid.uuid4().hex
     try:
         yield client, run_id
     finally:
         if client.status == "running":
-            client.cancel(list(client.futures), force=True)
-            client.run(_close_on_dask, run_id, on_error="ignore")
+            with contextlib.suppress(OSError):  # lost just now: what matters has been told
+                client.run(_close_on_dask, run_id, on_error="ignore")
         client.close(timeout=DASK_CONNECT)
+
+
+def _connect(address: str) -> "Client":
+    from distributed import Client
+
+    # It logs tracebacks of what we tell in one line.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    try:
+        with ThreadPoolExecutor(1) as thread:  # this one may have an event loop running
+            thread.submit(asyncio.run, _listen_for_dask(address)).result()
+        return Client(address, timeout=DASK_CONNECT, set_as_default=False)
+    except Exception as failure:  # each protocol has its own
+        why = "" if isinstance(failure, OSError) else f" ({_line(failure)})"
+        raise InputError(
+            f"no Dask scheduler answers at {address}{why}: start one with `dask scheduler` and "
+            f"workers with `dask worker {address}`, or give a number of local processes instead"
+        ) from failure
+
+
+async def _listen_for_dask(address: str) -> None:
+    """Dask's servers speak first. From others, a client would wait for a word forever."""
+    from distributed import Security
+    from distributed.comm import parse_address
+    from distributed.comm.registry import get_backend
+
+    protocol, place = parse_address(address)
+    options = Security().get_connection_args("client")
+    async with asyncio.timeout(DASK_CONNECT):
+        line = await get_backend(protocol).get_connector().connect(place, **options)
+        try:
+            await line.read()
+        finally:
+            line.abort()
 
 
 _dask_lock = threading.Lock()
@@ -379,13 +406,18 @@ def _close_on_dask(run_id: str) -> None:
             _dask_processes.pop(slot).close()
 
 
-def _dask_attempt(future: Any, address: str) -> Attempt:
-    """What Dask says of a task; InputError where the cluster has failed, not the task."""
+def _fetch(future: Any, address: str) -> Attempt:
+    """What Dask says of a task; InputError where the cluster has failed, not the task.
+
+    TimeoutError: Dask has lost the value again, and says nothing yet.
+    """
     from distributed import CancelledError, KilledWorker
 
     try:
         return future.result(timeout=DASK_PATIENCE)
-    except CancelledError as failure:
+    except TimeoutError:
+        raise
+    except (CancelledError, OSError) as failure:
         raise InputError(
             f"the Dask scheduler at {address} was lost or restarted: start it again, then run the "
             "same command; tasks already done are not run again"
@@ -404,8 +436,8 @@ def _check_dask_workers(client: "Client", address: str) -> None:
         client.wait_for_workers(1, timeout=DASK_PATIENCE)
     except (OSError, TimeoutError) as failure:
         raise InputError(
-            f"the Dask scheduler at {address} has no workers: start some with `dask worker "
-            f"{address}`, then run the same command again"
+            f"the Dask scheduler at {address} has no workers, or they died of our code: start some "
+            f"with `dask worker {address}` where the same version is installed, then run again"
         ) from failure
 
 
@@ -451,7 +483,8 @@ class _Tally:
         if self._in_lines:
             self._last_line = time.monotonic()
             count = f"{self._title}: {self._done + self._ran}/{self._total}"
-            line = f"{count}, {_clock(self._last_line - self._started)}{self._pace()}"
+            elapsed = f"{_clock(self._last_line - self._started)} elapsed"
+            line = ", ".join(filter(None, [count, elapsed, self._pace()]))
             self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _pace(self) -> str:
@@ -461,7 +494,7 @@ class _Tally:
         each = (time.monotonic() - self._started) / self._ran
         rate = f"{1 / each:.1f} tasks/s" if each < 1 else f"{each:.1f} s/task"
         left = _clock(each * (self._total - self._done - self._ran))
-        return f", {rate}, {left} left" + (f", {self._failed} failed" if self._failed else "")
+        return f"{rate}, {left} left" + (f", {self._failed} failed" if self._failed else "")
 
 
 def _clock(seconds: float) -> str:

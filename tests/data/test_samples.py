@@ -23,6 +23,8 @@ def test_slices_and_chunks_come_back_too(start, length, seed):
     chunks = pa.chunked_array([pack_legal(legal[:7]), pack_legal(legal[7:])])
     found = unpack_legal(chunks.slice(start, length), 11)
     assert np.array_equal(found, legal[start : start + length])
+    part = pack_legal(legal).slice(start, length)
+    assert np.array_equal(unpack_legal(part, 11), legal[start : start + length])
 
 
 def test_a_bit_is_where_it_is_said_to_be():

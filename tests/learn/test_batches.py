@@ -7,8 +7,10 @@ from toy_samples import TOY, toy_columns, write_toy
 
 from understudy.data.samples import pack_legal
 from understudy.errors import InputError
+from understudy.learn import batches as module
 from understudy.learn.batches import Batches
 
+original = module._decode_shard
 WINDOWS = [1_000, 200, 1]  # all rows at once; two shards at most; shard by shard
 
 
@@ -74,6 +76,21 @@ def test_no_more_rows_are_held_than_a_window(samples):
         held.add(len(found._held[1].reward))
     assert max(held) <= 130
     assert len(held) > 1
+
+
+def test_shards_come_in_another_order_each_epoch(samples):
+    rows = torch.tensor(row_numbers(take(samples, 60, window_rows=1))).view(-1, 240)
+    shard = torch.bucketize(rows, torch.tensor([149, 199]))
+    assert len({tuple(epoch.unique_consecutive().tolist()) for epoch in shard}) > 2
+
+
+def test_rows_that_all_fit_are_decoded_once(samples, monkeypatch):
+    decoded = []
+    monkeypatch.setattr(
+        module, "_decode_shard", lambda path, *_: decoded.append(path.name) or original(path, *_)
+    )
+    take(samples, 40)
+    assert decoded == [f"moves-00{number}.parquet" for number in range(3)]
 
 
 def test_only_the_named_players_are_kept(samples):
@@ -172,3 +189,12 @@ def test_values_that_cannot_be_learnt_from_are_refused(tmp_path, name, value, me
         next(batches(tmp_path).from_step(0))
     assert str(error.value).endswith("Make it again: understudy encode arena --fresh")
     assert str(error.value).startswith(f"{tmp_path}/moves-000.parquet: ")
+
+
+@pytest.mark.parametrize("window_rows", [1, 10**6])
+def test_moments_are_those_of_all_rows(samples, window_rows):
+    found = batches(samples, window_rows=window_rows)
+    rows = torch.cat([batch.observation for batch in found.in_order(7)])
+    mean, spread = found.moments()
+    torch.testing.assert_close(mean, rows.mean(0))
+    torch.testing.assert_close(spread, rows.std(0, correction=0))

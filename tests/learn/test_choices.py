@@ -88,6 +88,15 @@ def test_a_sample_is_the_option_whose_share_is_hit():
     assert action[:, 0].tolist() == [0, 1, 1, 2]
 
 
+def test_the_ends_of_the_interval_mean_the_first_and_last_option_that_can_be():
+    logits = torch.tensor([[0.0, -300.0, 1.0, 1.0, -300.0, 0.0]])  # two too unlikely to be numbers
+    legal = torch.tensor([[False, True, True, True, True, False]])
+    choices = Layout((6,)).choices(logits, legal)
+    assert choices.probabilities()[0, 1] == 0
+    assert choices.sample(torch.zeros(1, 1)).item() == 2
+    assert choices.sample(torch.full((1, 1), 1.1)).item() == 4  # beyond all shares, yet legal
+
+
 def test_log_prob_matches_the_definition():
     logits, legal = draw(SIZES, seed=3)
     choices = Layout(SIZES).choices(logits, legal)

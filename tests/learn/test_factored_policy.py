@@ -131,3 +131,20 @@ def test_weights_that_do_not_fit_their_own_shape_are_refused(folder):
     del tensors["torso.0.bias"]
     save_file(tensors, path, {"understudy.policy": SHAPE.to_json()})
     assert refusal(folder) == f"{path}: 'torso.0.bias' is missing, not (6,). {AGAIN}"
+
+
+def test_a_standardised_policy_does_not_mind_the_unit_of_a_feature():
+    shape = PolicyShape(("a", "b"), {"x": 3}, (8,))
+    plain, scaled = FactoredPolicy(shape, 5), FactoredPolicy(shape, 5)
+    observation = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
+    mean, spread = torch.tensor([3.0, -1.0]), torch.tensor([10.0, 0.5])
+    scaled.standardise(mean, spread)
+    torch.testing.assert_close(
+        scaled(observation * spread + mean).logits, plain(observation).logits
+    )
+
+
+def test_a_feature_that_never_varies_stays_finite():
+    policy = FactoredPolicy(PolicyShape(("a",), {"x": 2}, (4,)))
+    policy.standardise(torch.tensor([2.0]), torch.tensor([0.0]))
+    assert policy(torch.tensor([[2.0], [5.0]])).logits.isfinite().all()

@@ -242,18 +242,18 @@ class Noisy:
 
 
 def test_patience_ends_training_and_the_best_weights_are_kept(samples, recipe, tmp_path):
-    losses = (5.0, 3.0, 4.0, 3.0, 9.0, 9.0)  # the last two: the evaluation of the best
+    losses = (5.0, 6.0, 3.0, 4.0, 3.0, 9.0, 9.0)  # the last two: the evaluation of the best
     impatient = replace(recipe, objective=Scripted(losses), patience=2, steps=60)
     done = impatient.fit(samples, tmp_path / "toy", 1)
-    assert (done["steps"], done["best_step"]) == (12, 6)
-    assert [line["val/loss"] for line in read_metrics(tmp_path / "toy")] == [5, 3, 4, 3]
+    assert (done["steps"], done["best_step"]) == (15, 9)
+    assert [line["val/loss"] for line in read_metrics(tmp_path / "toy")] == [5, 6, 3, 4, 3]
     best, last = weights(tmp_path / "toy")
     assert not torch.equal(best["options.weight"], last["options.weight"])
-    short = replace(recipe, steps=60, objective=Scripted((2.0, 1.0, 0.0)))
+    better_and_better = replace(recipe, steps=60, objective=Scripted((3.0, 2.0, 1.0)))
     with pytest.raises(StoppedError):
-        short.fit(samples, tmp_path / "short", 1, progress=stop_at(6))
-    after_six = load_policy(tmp_path / "short", TOY).state_dict()
-    assert all(torch.equal(best[name], after_six[name]) for name in best)
+        better_and_better.fit(samples, tmp_path / "short", 1, progress=stop_at(9))
+    after_nine = load_policy(tmp_path / "short", TOY).state_dict()
+    assert all(torch.equal(best[name], after_nine[name]) for name in best)
 
 
 def test_an_ended_patience_is_remembered(samples, recipe, tmp_path):
@@ -261,6 +261,9 @@ def test_an_ended_patience_is_remembered(samples, recipe, tmp_path):
     impatient = replace(recipe, objective=Scripted(losses), patience=2, steps=60)
     with pytest.raises(StoppedError):
         impatient.fit(samples, tmp_path / "toy", 1, progress=stop_at(9))
+    assert (
+        torch.load(tmp_path / "toy" / "checkpoint.pt", weights_only=True)["position"]["step"] == 9
+    )
     assert impatient.fit(samples, tmp_path / "toy", 1)["steps"] == 9
 
 
@@ -331,6 +334,16 @@ def test_a_loss_that_is_no_number_ends_training_and_spoils_nothing(samples, reci
     saved = torch.load(tmp_path / "toy" / "checkpoint.pt", weights_only=True)
     assert saved["position"]["step"] == 4
     assert all(torch.isfinite(weight).all() for weight in saved["policy"].values())
+
+
+def test_a_gradient_that_is_no_number_ends_training_too(samples, recipe, tmp_path):
+    @dataclass(frozen=True)
+    class Cliff:
+        def __call__(self, policy, batch):
+            return Loss((policy(batch.observation).value.sum() * 0).sqrt(), {})
+
+    with pytest.raises(InputError, match="the gradient is nan after step 0, so training ends"):
+        replace(recipe, objective=Cliff()).fit(samples, tmp_path / "toy", seed=1)
 
 
 def test_a_missing_graphics_card_is_one_line():

@@ -99,6 +99,16 @@ class Batches:
                 rows = torch.arange(start, min(start + batch_size, size), device=self._device)
                 yield self._window(shards).take(rows)
 
+    def moments(self) -> tuple[Float[Tensor, " F"], Float[Tensor, " F"]]:
+        """Mean and spread of each feature."""
+        total, square = torch.zeros(2, 1, dtype=torch.float64, device=self._device)
+        for batch in self.in_order(65_536):
+            observation = batch.observation.double()
+            total = total + observation.sum(0)
+            square = square + observation.square().sum(0)
+        mean = total / self.rows
+        return mean.float(), (square / self.rows - mean.square()).clamp(min=0).sqrt().float()
+
     def _shuffled(self, position: int) -> Iterator[tuple[tuple[int, ...], Tensor]]:
         """Windows and the order of their rows, from one position of the endless stream on."""
         epoch, skipped = divmod(position, self.rows)
@@ -114,11 +124,15 @@ class Batches:
 
     def _packed(self, shard_order: Sequence[int]) -> list[tuple[int, ...]]:
         """Shards in the given order, in groups of at most `window_rows` rows where possible."""
-        windows: list[list[int]] = [[]]
+        windows: list[list[int]] = []
+        held = self._window_rows  # full, so the first shard opens a window
         for shard in shard_order:
-            if windows[-1] and self._size((*windows[-1], shard)) > self._window_rows:
+            rows = self._shards[shard].rows
+            if held + rows > self._window_rows:
                 windows.append([])
+                held = 0
             windows[-1].append(shard)
+            held += rows
         return [tuple(sorted(window)) for window in windows]
 
     def _size(self, shards: tuple[int, ...]) -> int:
@@ -157,7 +171,8 @@ class _Shard(NamedTuple):
 
 def _read(path: Path, source: _Source, columns: Sequence[str]) -> pa.Table:
     """The wanted rows of a shard, without holes."""
-    rows = read_shard(path, source.decisions.table, ["split", "player", *columns])
+    by_player = [] if source.players is None else ["player"]
+    rows = read_shard(path, source.decisions.table, ["split", *by_player, *columns])
     for name in rows.column_names:
         if rows[name].null_count:
             raise InputError(f"{path}: column '{name}' has empty entries. {source.cure}")

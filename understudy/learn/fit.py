@@ -112,6 +112,7 @@ class Training:
         self.recipe, self.splits, self.out = recipe, splits, out
         self.seed, self.device = seed, device
         self.policy = FactoredPolicy(recipe.shape, seed).to(device)
+        self.policy.standardise(*splits["train"].moments())
         self.optimizer = torch.optim.AdamW(
             self.policy.parameters(), weight_decay=recipe.weight_decay, fused=True
         )

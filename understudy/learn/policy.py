@@ -65,10 +65,16 @@ class Output(NamedTuple):
 class FactoredPolicy(nn.Module):
     """Chooses one option in each head, independently given the observation."""
 
+    mean: Float[Tensor, " F"]
+    spread: Float[Tensor, " F"]
+    """Of each feature in training; inputs are brought to mean 0 and spread 1: it learns faster."""
+
     def __init__(self, shape: PolicyShape, seed: int = 0) -> None:
         super().__init__()
         self.shape = shape
         self.layout = Layout(tuple(shape.heads.values()))
+        self.register_buffer("mean", torch.zeros(len(shape.features)))
+        self.register_buffer("spread", torch.ones(len(shape.features)))
         drawn = torch.Generator().manual_seed(seed)
         width = (len(shape.features), *shape.hidden)[-1]
         self.torso = mlp(len(shape.features), shape.hidden, generator=drawn)
@@ -78,8 +84,13 @@ class FactoredPolicy(nn.Module):
 
     def forward(self, observation: Float[Tensor, "B F"]) -> Output:
         """Logits of every option, and the expected outcome."""
-        hidden = self.torso(observation)
+        hidden = self.torso((observation - self.mean) / self.spread)
         return Output(self.options(hidden), self.outcome(hidden)[:, 0])
+
+    def standardise(self, mean: Float[Tensor, " F"], spread: Float[Tensor, " F"]) -> None:
+        """Set what inputs are measured against; a feature that never varies is only shifted."""
+        self.mean.copy_(mean)
+        self.spread.copy_(torch.where(spread > 1e-6, spread, 1.0))
 
     def choices(self, observation: Float[Tensor, "B F"], legal: Bool[Tensor, "B O"]) -> Choices:
         """The distribution over the legal options of each head."""

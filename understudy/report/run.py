@@ -48,7 +48,7 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
     first = name.split("-", 1)[0]
     leading = [rate for rate in rates if rate.player == first] or rates
     whiskers = charts.interval_chart(
-        [charts.Interval(f"{r.player} – {r.opponent}", r.points, r.low, r.high) for r in leading],
+        [charts.Interval(f"{r.player} - {r.opponent}", r.points, r.low, r.high) for r in leading],
         title=f"Points of {leading[0].player}",
         reference=0.5,
         reference_label="even",
@@ -122,7 +122,7 @@ def provenance_panel(run: Run) -> Panel | None:
             (
                 str(folder.relative_to(run.folder)),
                 command,
-                str(manifest["settings"].get("seed", "–")),
+                str(manifest["settings"].get("seed", "-")),
                 manifest["begun"],
                 manifest["finished"] or "not finished",
                 ", ".join(f"{name} {version}" for name, version in manifest["versions"].items()),

@@ -33,7 +33,7 @@ def _cells(rate: WinRate) -> list[str]:
         f"{rate.draws:.1%}",
         f"{lost:.1%}",
         f"[{colour}]{rate.points:.1%}[/]",
-        f"{rate.low:.1%} – {rate.high:.1%}",
+        f"{rate.low:.1%} to {rate.high:.1%}",
     ]
 
 

@@ -279,13 +279,17 @@ class Page:
     """An open page that notes every error and every request beyond its own file."""
 
     def __init__(self, browser, path):
-        self.tab = browser.new_page(viewport={"width": 1200, "height": 850})
+        self.tab = browser.new_page(viewport={"width": 1000, "height": 640})
         self.errors, self.requests = [], []
-        self.tab.on("console", lambda message: self.errors.append(message.text))
+        self.tab.on("console", self.note)
         self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.url = path.as_uri()
         self.tab.goto(self.url)
+
+    def note(self, message):
+        if message.type == "error":
+            self.errors.append(message.text)
 
     def get(self, expression):
         return self.tab.evaluate(f"arenaViewers[0].{expression}")
@@ -311,9 +315,18 @@ class Page:
                 const how = {dataTransfer: data, bubbles: true, cancelable: true};
                 field.dispatchEvent(new DragEvent(kind, how));
             }
-            await new Promise((done) => setTimeout(done, 20));
+            await arenaViewers[0].opened;
         }"""
         self.tab.evaluate(script, [name, text])
+
+    def blueness(self, x, y):
+        """The blue part, 0 to 255, of the floor at a place; the canvas is 20.8 metres wide."""
+        script = """([x, y]) => {
+            const canvas = document.querySelector("canvas");
+            const place = [x * canvas.width, y * canvas.height];
+            return canvas.getContext("2d").getImageData(...place, 1, 1).data[2];
+        }"""
+        return self.tab.evaluate(script, [(x + 10.4) / 20.8, (10.4 - y) / 20.8])
 
     def pixels(self):
         return self.tab.evaluate("document.querySelector('canvas').toDataURL()")
@@ -395,6 +408,11 @@ def test_keys_and_slider_move_through_the_match(opened, replay):
         assert page.get("step") == step
     page.label("Step of the match").fill("40")
     assert page.get("step") == 40
+    page.label("Step of the match").press("ArrowRight")
+    assert page.get("step") == 41
+    page.tab.get_by_text("sight of blue", exact=True).press("Space")
+    assert page.get("sight") == [True, False]
+    assert not page.get("playing")
     page.get("seek(1e9)")
     assert page.get("step") == last
     page.get("seek(-5)")
@@ -456,6 +474,16 @@ def test_sight_shades_what_a_player_can_see(opened, replay):
     page.tab.get_by_text("sight of blue", exact=True).click()
     page.tab.get_by_text("sight of orange", exact=True).click()
     assert page.pixels() == plain
+
+
+@pytest.mark.browser
+def test_sight_ends_behind_cover(opened):
+    page = opened(replay_page(synthetic_replay(steps=2)))  # blue stands near (-8, -8)
+    seen, behind_cover = (-8.5, -5.0), (-1.5, -3.5)
+    before = [page.blueness(*seen), page.blueness(*behind_cover)]
+    page.get("look(0)")
+    assert page.blueness(*seen) == pytest.approx(before[0], abs=10)
+    assert page.blueness(*behind_cover) < before[1] - 30
 
 
 @pytest.mark.browser

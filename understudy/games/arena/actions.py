@@ -29,7 +29,7 @@ _STEPS = np.arange(-4, 5)
 MOVE_LEVELS: Final = (_STEPS / 4).astype(np.float32)
 AIM_LEVELS: Final = np.tan(_STEPS * np.pi / 16).astype(np.float32)
 AIM_LEVELS[[0, 8]] = -1.0, 1.0  # exactly
-_AIM_BORDERS = (AIM_LEVELS[1:] + AIM_LEVELS[:-1]) / 2
+_AIM_BORDERS = np.tan((_STEPS[:-1] + 0.5) * np.pi / 16).astype(np.float32)  # halfway by angle
 # Where each head's value stands in rules.ACTION.
 _PLACE = [r.MOVE_X, r.MOVE_Y, r.AIM_X, r.AIM_Y, r.FIRE, r.ABILITY, r.INTERACT]
 

@@ -4,12 +4,12 @@ So a match's course cannot depend on its slot, on the batch it ran in, or on who
 source gives the same numbers compiled and as plain Python: products stay below 2**63.
 """
 
-from numba import njit
+from understudy.games.arena.compiled import kernel
 
 _MASK = 0xFFFFFFFF
 
 
-@njit(cache=True)
+@kernel
 def mix(value: int) -> int:
     """A bijection of 32-bit numbers that leaves no pattern (lowbias32, C. Wellons)."""
     value = value & _MASK
@@ -20,7 +20,7 @@ def mix(value: int) -> int:
     return value ^ (value >> 15)
 
 
-@njit(cache=True)
+@kernel
 def uniform(seed: int, step: int, slot: int, purpose: int) -> float:
     """A number in [0, 1) for this match, step, player and purpose."""
     value = mix(seed & _MASK)

@@ -33,9 +33,7 @@ class Bot:
 
     def act(self, views: View, world: World, running: Array, slot: int) -> Array:
         """What the script says."""
-        return bots.act(
-            self.name, views, world.layout[running], world.seed[running], world.steps[running], slot
-        )
+        return bots.act(self.name, views, world.seed[running], world.steps[running], slot)
 
 
 def player(ref: PlayerRef) -> Player:

@@ -6,11 +6,11 @@ Nothing here can tell whether a view came from a running match or from a recordi
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
 from understudy.games.arena import rules as r
 from understudy.games.arena import state as v
 from understudy.games.arena.actions import HEADS
+from understudy.games.arena.compiled import kernel
 
 FEATURES: Final = {
     "own_x": "own position, -1 our edge to 1 their edge",
@@ -56,40 +56,44 @@ def legal(views: v.View) -> Legal:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _features(views, out):  # type: ignore[no-untyped-def]
-    # float(...) first: the arithmetic is then the same compiled and as plain Python.
+    # np.float64, because numba's float() of a float32 stays one: so plain Python gives the same.
     width = 2.0 * r.HALF_FLOOR
     for i in range(len(views)):
-        x, y = float(views[i, v.X]), float(views[i, v.Y])
+        x, y = np.float64(views[i, v.X]), np.float64(views[i, v.Y])
         out[i, 0] = x / r.HALF_FLOOR
         out[i, 1] = y / r.HALF_FLOOR
-        out[i, 2] = float(views[i, v.VX]) / r.DASH_SPEED
-        out[i, 3] = float(views[i, v.VY]) / r.DASH_SPEED
-        out[i, 4] = float(views[i, v.HEALTH]) / r.HEALTH
+        out[i, 2] = np.float64(views[i, v.VX]) / r.DASH_SPEED
+        out[i, 3] = np.float64(views[i, v.VY]) / r.DASH_SPEED
+        out[i, 4] = np.float64(views[i, v.HEALTH]) / r.HEALTH
         if views[i, v.RELOAD] > 0:
-            out[i, 5] = -float(views[i, v.RELOAD]) / r.RELOAD_STEPS
+            out[i, 5] = -np.float64(views[i, v.RELOAD]) / r.RELOAD_STEPS
         else:
-            out[i, 5] = float(views[i, v.MAGAZINE]) / r.MAGAZINE
-        out[i, 6] = float(views[i, v.RESERVE]) / r.RESERVE
-        out[i, 7] = 1.0 - float(views[i, v.DASH_COOLDOWN]) / r.DASH_COOLDOWN
+            out[i, 5] = np.float64(views[i, v.MAGAZINE]) / r.MAGAZINE
+        out[i, 6] = np.float64(views[i, v.RESERVE]) / r.RESERVE
+        out[i, 7] = 1.0 - np.float64(views[i, v.DASH_COOLDOWN]) / r.DASH_COOLDOWN
         if views[i, v.SHIELD] > 0:
-            out[i, 8] = float(views[i, v.SHIELD]) / r.SHIELD_STEPS
+            out[i, 8] = np.float64(views[i, v.SHIELD]) / r.SHIELD_STEPS
         else:
-            out[i, 8] = -float(views[i, v.SHIELD_COOLDOWN]) / r.SHIELD_COOLDOWN
-        out[i, 9] = (float(views[i, v.ENEMY_X]) - x) / width
-        out[i, 10] = (float(views[i, v.ENEMY_Y]) - y) / width
-        out[i, 11] = float(views[i, v.ENEMY_VX]) / r.DASH_SPEED
-        out[i, 12] = float(views[i, v.ENEMY_VY]) / r.DASH_SPEED
-        out[i, 13] = 1.0 - min(float(views[i, v.ENEMY_AGE]), MEMORY_STEPS) / MEMORY_STEPS
-        out[i, 14] = float(views[i, v.COVER_X]) / width
-        out[i, 15] = float(views[i, v.COVER_Y]) / width
+            out[i, 8] = -np.float64(views[i, v.SHIELD_COOLDOWN]) / r.SHIELD_COOLDOWN
+        out[i, 9] = (np.float64(views[i, v.ENEMY_X]) - x) / width
+        out[i, 10] = (np.float64(views[i, v.ENEMY_Y]) - y) / width
+        out[i, 11] = np.float64(views[i, v.ENEMY_VX]) / r.DASH_SPEED
+        out[i, 12] = np.float64(views[i, v.ENEMY_VY]) / r.DASH_SPEED
+        out[i, 13] = 1.0 - min(np.float64(views[i, v.ENEMY_AGE]), MEMORY_STEPS) / MEMORY_STEPS
+        out[i, 14] = np.float64(views[i, v.COVER_X]) / width
+        out[i, 15] = np.float64(views[i, v.COVER_Y]) / width
         out[i, 16] = views[i, v.THREAT]
-        out[i, 17] = (float(views[i, v.HEALTH_OURS]) + 2.0 * float(views[i, v.HEALTH_THEIRS])) / 3.0
-        out[i, 18] = (float(views[i, v.AMMO_OURS]) + 2.0 * float(views[i, v.AMMO_THEIRS])) / 3.0
+        out[i, 17] = (
+            np.float64(views[i, v.HEALTH_OURS]) + 2.0 * np.float64(views[i, v.HEALTH_THEIRS])
+        ) / 3.0
+        out[i, 18] = (
+            np.float64(views[i, v.AMMO_OURS]) + 2.0 * np.float64(views[i, v.AMMO_THEIRS])
+        ) / 3.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _legal(views, out):  # type: ignore[no-untyped-def]
     for i in range(len(views)):
         out[i, _FIRE + 1] = v.can_fire(views, i)

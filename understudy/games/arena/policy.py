@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 
 from understudy.games.arena import actions as codec
 from understudy.games.arena import observe
+from understudy.games.arena.compiled import kernel
 from understudy.games.arena.dice import uniform
 from understudy.games.arena.encode import MOVES
 from understudy.games.arena.state import View
@@ -59,7 +59,7 @@ def _dice(seeds: Array, steps: Array, slot: int) -> Array:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _throw(seeds, steps, slot, out):  # type: ignore[no-untyped-def]
     for i in range(len(seeds)):
         for head in range(out.shape[1]):

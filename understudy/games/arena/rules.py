@@ -1,6 +1,6 @@
 """The arena's numbers: sizes, speeds, times, the layouts of cover, and what an action is.
 
-Lengths are metres, times are steps of a tenth of a second unless said, the floor's centre is (0, 0).
+Lengths are metres, times are steps of a tenth of a second unless said; (0, 0) is the centre.
 Everything on the floor looks the same from both ends: turn it by 180 degrees and nothing changes.
 Cover and body sizes are multiples of 1/4, so that touching a wall is exact in floating point.
 """
@@ -24,12 +24,12 @@ SHIELD_STEPS: Final = 8
 SHIELD_COOLDOWN: Final = 100
 
 HEALTH: Final = 100
-DAMAGE: Final = 20
+DAMAGE: Final = 25
 MAGAZINE: Final = 8
 RESERVE: Final = 32
 FIRE_COOLDOWN: Final = 3
 RELOAD_STEPS: Final = 15
-SHOT_SPEED: Final = 18.0
+SHOT_SPEED: Final = 22.0
 SHOT_RADIUS: Final = 0.1
 SHOT_STEPS: Final = 14
 MAX_SHOTS: Final = 5  # in the air per player: SHOT_STEPS / FIRE_COOLDOWN, rounded up
@@ -49,7 +49,10 @@ THREAT_STEPS: Final = 8.0  # ... when it is this close in time
 SPAWN_X: Final = 8.0
 SPAWN_Y: Final = 3.0  # y is drawn from -3 to 3
 
-EVENTS: Final = "fired hit hurt blocked reloaded dashed shielded healed supplied killed".split()
+EVENTS: Final = (
+    *("fired", "hit", "hurt", "blocked", "reloaded"),
+    *("dashed", "shielded", "healed", "supplied", "killed"),
+)
 FIRED, HIT, HURT, BLOCKED, RELOADED, DASHED, SHIELDED, HEALED, SUPPLIED, KILLED = (
     1 << bit for bit in range(len(EVENTS))
 )
@@ -69,9 +72,9 @@ def _mirrored(*half: tuple[float, float, float, float]) -> list[tuple[float, flo
 LAYOUT_NAMES: Final = ("pillars", "gates", "lanes", "ring", "steps", "court")
 _LAYOUTS = (
     _mirrored((-4, 3.5, 1, 1), (-3, -4, 1, 1)),
-    _mirrored((-3, -3, 0.5, 2.5), (-3, 4.5, 0.5, 1.5)),
-    _mirrored((-3.5, 3, 2, 0.5), (3.5, 3, 2, 0.5)),
-    _mirrored((-4.5, 0, 0.5, 2), (0, 4.5, 2, 0.5)),
+    _mirrored((-3, -3, 0.5, 1.5), (-3, 3.5, 0.5, 1.5)),
+    _mirrored((-3.5, 3, 1.5, 0.5), (3.5, 3, 1.5, 0.5)),
+    _mirrored((-4.5, 0, 0.5, 1.5), (0, 4.5, 1.5, 0.5)),
     _mirrored((-2.5, 3, 1.5, 0.5), (-4.5, -2.5, 0.5, 1.5)),
     _mirrored((-0.5, 0, 0.5, 1.5), (-2, 5.5, 1.25, 0.75)),
 )

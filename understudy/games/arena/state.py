@@ -8,8 +8,8 @@ recordings all read views and nothing else.
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from understudy.games.arena.compiled import kernel
 from understudy.games.arena.rules import MAGAZINE as MAGAZINE_SIZE
 
 VIEW: Final = {
@@ -76,7 +76,7 @@ VIEW: Final = {
 View = np.ndarray[Any, np.dtype[np.float32]]
 
 
-@njit(cache=True, inline="always")
+@kernel
 def can_fire(views: View, row: int) -> bool:
     """Loaded, not reloading, not between two shots, not behind the shield."""
     return (
@@ -87,19 +87,19 @@ def can_fire(views: View, row: int) -> bool:
     )
 
 
-@njit(cache=True, inline="always")
+@kernel
 def can_dash(views: View, row: int) -> bool:
     """The dash has cooled down."""
     return bool(views[row, DASH_COOLDOWN] == 0)
 
 
-@njit(cache=True, inline="always")
+@kernel
 def can_shield(views: View, row: int) -> bool:
     """The shield has cooled down."""
     return bool(views[row, SHIELD_COOLDOWN] == 0)
 
 
-@njit(cache=True, inline="always")
+@kernel
 def can_reload(views: View, row: int) -> bool:
     """There is room in the magazine and something to fill it with."""
     return (
@@ -107,7 +107,7 @@ def can_reload(views: View, row: int) -> bool:
     )
 
 
-@njit(cache=True, inline="always")
+@kernel
 def can_interact(views: View, row: int) -> bool:
     """`interact` uses a station in reach, and reloads elsewhere."""
     return views[row, IN_REACH] > 0 or can_reload(views, row)

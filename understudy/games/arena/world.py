@@ -5,8 +5,8 @@ second. A match's course depends only on its seed and its actions, never on its 
 two players are treated alike in every line: swap them and turn the floor, and the numbers are equal
 to the last bit. Positions are kept in the floor's frame; actions and views are in the player's own.
 
-A match is one row of numbers, `m`; `me`, `enemy` and `shot` are offsets into it: `m[me + HEALTH]` is
-our health. The kernel is serial and releases the GIL; run processes to use more cores. With
+A match is one row of numbers, `m`; `me`, `enemy` and `shot` are offsets into it: `m[me + HEALTH]`
+is our health. The kernel is serial and releases the GIL; run processes to use more cores. With
 NUMBA_DISABLE_JIT=1 the same source runs as plain Python.
 """
 
@@ -14,10 +14,10 @@ import math
 from typing import Any, Literal
 
 import numpy as np
-from numba import njit
 
 from understudy.games.arena import rules as r
 from understudy.games.arena import state as v
+from understudy.games.arena.compiled import kernel
 from understudy.games.arena.dice import uniform
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -39,9 +39,6 @@ ROW = STATIONS + len(r.STATIONS)
 SEED, STEP, LAYOUT, STATUS, EVENTS, CLOCK = 0, 1, 2, 3, 4, 6
 
 Timeout = Literal["draw", "health"]
-# Inlined, without Python's division checks, and without counting references to slices (the arrays
-# outlive the call, nothing is allocated): 2.5 times as fast together.
-_compiled = njit(cache=True, nogil=True, error_model="numpy", forceinline=True, _nrt=False)
 
 
 class World:
@@ -84,7 +81,7 @@ class World:
         _step(actions, self.row, self.clock, self.view, self.reward, self.by_health, self.shaping)
 
 
-@_compiled
+@kernel
 def _reset(slots, seeds, rows, clock, view, reward):  # type: ignore[no-untyped-def]
     for k in range(len(slots)):
         i, seed = slots[k], seeds[k]
@@ -106,7 +103,7 @@ def _reset(slots, seeds, rows, clock, view, reward):  # type: ignore[no-untyped-
             _write_view(m, p, clock[i, LAYOUT], view[i])
 
 
-@_compiled
+@kernel
 def _step(actions, rows, clock, view, reward, by_health, shaping):  # type: ignore[no-untyped-def]
     for i in range(len(actions)):
         reward[i, 0] = reward[i, 1] = 0.0
@@ -138,19 +135,19 @@ def _step(actions, rows, clock, view, reward, by_health, shaping):  # type: igno
             _write_view(m, p, layout, known)
 
 
-@_compiled
+@kernel
 def _use_ability(m, c, p, action, known):  # type: ignore[no-untyped-def]
     me, side = p * BODY, 1.0 - 2.0 * p
     for timer in range(FIRE_COOLDOWN, DASH + 1):
         m[me + timer] = max(m[me + timer] - 1.0, 0.0)
-    aim_x, aim_y = float(action[p, r.AIM_X]), float(action[p, r.AIM_Y])
+    aim_x, aim_y = np.float64(action[p, r.AIM_X]), np.float64(action[p, r.AIM_Y])
     length = math.sqrt(aim_x * aim_x + aim_y * aim_y)
     if length > 1e-6:
         scale = side / length
         m[me + AIM_X], m[me + AIM_Y] = aim_x * scale, aim_y * scale
     ability = int(action[p, r.ABILITY])
     if ability == r.DASH and v.can_dash(known, p):
-        x, y = float(action[p, r.MOVE_X]), float(action[p, r.MOVE_Y])
+        x, y = np.float64(action[p, r.MOVE_X]), np.float64(action[p, r.MOVE_Y])
         length = math.sqrt(x * x + y * y)
         if length > 1e-6:
             m[me + DASH_X], m[me + DASH_Y] = side * x / length, side * y / length
@@ -163,7 +160,7 @@ def _use_ability(m, c, p, action, known):  # type: ignore[no-untyped-def]
         c[EVENTS + p] |= r.SHIELDED
 
 
-@_compiled
+@kernel
 def _move(m, p, action, layout):  # type: ignore[no-untyped-def]
     """Accelerate towards the wished velocity, go, and slide along what is in the way."""
     me = p * BODY
@@ -171,7 +168,7 @@ def _move(m, p, action, layout):  # type: ignore[no-untyped-def]
     if m[me + DASH] > 0:
         speed_x, speed_y = m[me + DASH_X] * r.DASH_SPEED, m[me + DASH_Y] * r.DASH_SPEED
     else:
-        x, y = float(action[p, r.MOVE_X]), float(action[p, r.MOVE_Y])
+        x, y = np.float64(action[p, r.MOVE_X]), np.float64(action[p, r.MOVE_Y])
         scale = (1.0 - 2.0 * p) * r.SPEED / max(math.sqrt(x * x + y * y), 1.0)
         change_x, change_y = x * scale - speed_x, y * scale - speed_y
         change = math.sqrt(change_x * change_x + change_y * change_y)
@@ -182,7 +179,7 @@ def _move(m, p, action, layout):  # type: ignore[no-untyped-def]
     m[me + Y], m[me + VY] = _slide(m[me + Y], speed_y, m[me + X], 1, layout)
 
 
-@_compiled
+@kernel
 def _slide(place, speed, across, axis, layout):  # type: ignore[no-untyped-def]
     """Place and speed on one axis after a step that ends at the nearest obstacle."""
     wished = place + speed * r.STEP_SECONDS
@@ -197,7 +194,7 @@ def _slide(place, speed, across, axis, layout):  # type: ignore[no-untyped-def]
     return reached, speed if reached == wished else 0.0
 
 
-@_compiled
+@kernel
 def _fly(m, c, p, layout, was_x, was_y):  # type: ignore[no-untyped-def]
     """Bring p's shots forward; the number that hurt the enemy, who stood at (was_x, was_y)."""
     enemy = (1 - p) * BODY
@@ -231,7 +228,7 @@ def _fly(m, c, p, layout, was_x, was_y):  # type: ignore[no-untyped-def]
     return hits
 
 
-@_compiled
+@kernel
 def _meeting(x, y, step_x, step_y):  # type: ignore[no-untyped-def]
     """When a point at (x, y), moving by the step, enters the body at the origin; 2 for not now."""
     reach = r.RADIUS + r.SHOT_RADIUS
@@ -249,7 +246,7 @@ def _meeting(x, y, step_x, step_y):  # type: ignore[no-untyped-def]
     return time if time <= 1.0 else 2.0
 
 
-@_compiled
+@kernel
 def blocked(x0, y0, x1, y1, layout):  # type: ignore[no-untyped-def]
     """Whether cover stands between two points. The same both ways and with the floor turned."""
     middle_x, middle_y = (x0 + x1) * 0.5, (y0 + y1) * 0.5
@@ -268,11 +265,11 @@ def blocked(x0, y0, x1, y1, layout):  # type: ignore[no-untyped-def]
     return False
 
 
-@_compiled
+@kernel
 def _interact(m, c, p, action, known):  # type: ignore[no-untyped-def]
     """Hold a station, or reload; and let a reload under way go on."""
     me = p * BODY
-    wants = action[p, r.INTERACT] > 0.5
+    wants = action[p, r.INTERACT] > 0.5 and v.can_interact(known, p)
     station = _station_in_reach(m, me) if wants else -1
     m[me + HOLD] = m[me + HOLD] + 1.0 if station >= 0 else 0.0
     if m[me + HOLD] >= r.HOLD_STEPS:
@@ -297,7 +294,7 @@ def _interact(m, c, p, action, known):  # type: ignore[no-untyped-def]
             m[me + RELOAD] = r.RELOAD_STEPS
 
 
-@_compiled
+@kernel
 def _station_in_reach(m, me):  # type: ignore[no-untyped-def]
     """The station that `interact` would use here; -1 for none."""
     for s in range(len(r.STATIONS)):
@@ -309,7 +306,7 @@ def _station_in_reach(m, me):  # type: ignore[no-untyped-def]
     return -1
 
 
-@_compiled
+@kernel
 def _fire(m, c, p, action, known):  # type: ignore[no-untyped-def]
     me = p * BODY
     if action[p, r.FIRE] < 0.5 or not v.can_fire(known, p):
@@ -329,7 +326,7 @@ def _fire(m, c, p, action, known):  # type: ignore[no-untyped-def]
             return
 
 
-@_compiled
+@kernel
 def _score(m, c, by_health):  # type: ignore[no-untyped-def]
     """Player 0's score in this step; also notes who is dead and whether time is up."""
     dead0, dead1 = m[HEALTH] <= 0, m[BODY + HEALTH] <= 0
@@ -347,7 +344,7 @@ def _score(m, c, by_health):  # type: ignore[no-untyped-def]
     return 0.0
 
 
-@_compiled
+@kernel
 def _look(m, layout):  # type: ignore[no-untyped-def]
     """Each player's memory of the other: refreshed when in sight, a step older otherwise."""
     x, y = m[BODY + X] - m[X], m[BODY + Y] - m[Y]
@@ -363,17 +360,17 @@ def _look(m, layout):  # type: ignore[no-untyped-def]
             m[me + AGE] += 1.0
 
 
-@_compiled
+@kernel
 def _write_view(m, p, layout, known):  # type: ignore[no-untyped-def]
     """What player p knows now, in its own frame (see state.VIEW)."""
     me, side = p * BODY, 1.0 - 2.0 * p
     for field in range(X, AIM_Y + 1):
-        known[p, field] = side * m[me + field]
+        known[p, field] = side * m[me + field] + 0.0  # no -0.0: both sides see the same bits
     known[p, v.HEALTH] = max(m[me + HEALTH], 0.0)
     for field in range(MAGAZINE, SHIELD + 1):
         known[p, field] = m[me + field]
     for field in range(4):
-        known[p, v.ENEMY_X + field] = side * m[me + SEEN_X + field]
+        known[p, v.ENEMY_X + field] = side * m[me + SEEN_X + field] + 0.0
     known[p, v.ENEMY_AGE] = m[me + AGE]
     known[p, v.COVER_X], known[p, v.COVER_Y] = _nearest_cover(m[me + X], m[me + Y], side, layout)
     known[p, v.THREAT] = _threat(m, p, layout)
@@ -383,7 +380,7 @@ def _write_view(m, p, layout, known):  # type: ignore[no-untyped-def]
     known[p, v.IN_REACH] = 1.0 if _station_in_reach(m, me) >= 0 else 0.0
 
 
-@_compiled
+@kernel
 def _nearest_cover(x, y, side, layout):  # type: ignore[no-untyped-def]
     """From (x, y) to the middle of the nearest box, in the frame of `side`; ties by place."""
     best, best_x, best_y = 1e9, 0.0, 0.0
@@ -394,10 +391,10 @@ def _nearest_cover(x, y, side, layout):  # type: ignore[no-untyped-def]
             distance == best and (to_y > best_y or (to_y == best_y and to_x > best_x))
         ):
             best, best_x, best_y = distance, to_x, to_y
-    return best_x, best_y
+    return best_x + 0.0, best_y + 0.0
 
 
-@_compiled
+@kernel
 def _threat(m, p, layout):  # type: ignore[no-untyped-def]
     """How soon an enemy shot will pass us, signed by the side of its path we stand on."""
     x, y = m[p * BODY + X], m[p * BODY + Y]

@@ -293,7 +293,7 @@ class Viewer {
     where.addEventListener("drop", (event) => {
       event.preventDefault();
       this.root.classList.remove("dropping");
-      this.open([...event.dataTransfer.files]);
+      this.opened = this.open([...event.dataTransfer.files]); // a promise, for whoever waits for the file
     });
     this.root.addEventListener("click", (event) => { // afterwards the keys drive the match, not the same button again
       if (event.detail && event.target.closest("button, canvas")) this.root.focus({ preventScroll: true });
@@ -426,7 +426,6 @@ class Viewer {
   key(event) {
     const within = (selector) => Boolean(event.target.closest?.(selector));
     if (event.ctrlKey || event.metaKey || event.altKey || within("select")) return;
-    const slides = event.target === this.slider && !event.shiftKey; // the slider moves by itself
     const arrow = (by) => (event.shiftKey ? this.jump(by) : this.nudge(by));
     const actions = {
       " ": () => this.toggle(),
@@ -437,8 +436,7 @@ class Viewer {
       b: () => this.look(0),
       o: () => this.look(1),
     };
-    const leave = (event.key === " " && within("button")) || (event.key.startsWith("Arrow") && slides);
-    if (leave || !(event.key in actions)) return;
+    if (!(event.key in actions) || (event.key === " " && within("button"))) return; // Space presses a button in focus
     event.preventDefault();
     actions[event.key]();
   }
