@@ -234,6 +234,9 @@ def train(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Train a recipe on the run's samples; the evaluation of what came out."""
+    import torch
+
+    torch.set_num_threads(1)  # on a busy machine a second thread makes it many times slower
     chosen = game.recipe(recipe)
     inputs = [path for table in game.samples for path in shards.shard_paths(run.samples, table)]
     out = run.model(recipe)

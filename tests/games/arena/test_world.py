@@ -31,6 +31,8 @@ from understudy.games.arena import state as v
 from understudy.games.arena import world as w
 from understudy.games.arena.bots import BOTS
 
+FLIGHT = r.SHOT_SPEED * r.STEP_SECONDS  # metres a shot goes in a step
+SOUTH = -8.0  # there is no cover so far south in "pillars", where matches are set up
 few = settings(max_examples=40, deadline=None, derandomize=True)
 layouts = st.sampled_from(range(r.NUM_LAYOUTS))
 floor = st.floats(-9.5, 9.5)
@@ -88,7 +90,7 @@ def test_nothing_stands_on_a_station_or_where_matches_begin_or_over_the_edge():
 def test_sizes_are_exact_in_binary():
     exact = np.concatenate([r.COVER.ravel(), r.ROOM.ravel(), [r.RADIUS, r.HALF_FLOOR]]) * 4
     assert (exact == exact.round()).all()
-    assert (r.ROOM == r.COVER[:, 2:] + r.RADIUS).all()
+    assert (r.COVER[:, 2:] + r.RADIUS == r.ROOM).all()
 
 
 def test_boxes_are_too_wide_to_jump_over():
@@ -158,14 +160,14 @@ def test_a_body_takes_two_steps_to_top_speed_and_two_to_stop(player):
     [((1, 0), 5), ((1, 1), 5), ((-1, 1), 5), ((0.5, 0), 2.5), ((0.25, 0.25), 1.25 * 2**0.5)],
 )
 def test_top_speed_is_the_same_in_all_directions_and_shares_of_it_can_be_asked(move, speed):
-    world = stage({"x": 0.0, "y": -8.0})
+    world = stage({"x": 0.0, "y": SOUTH})
     course(world, 4, act(move=move))
     velocity = entry(world, 0, "vx", "vy")
     np.testing.assert_allclose(velocity, np.array(move) / np.hypot(*move) * speed, rtol=1e-6)
 
 
 def test_a_turn_changes_velocity_by_no_more_than_a_step_of_acceleration():
-    world = stage({"x": 0.0, "y": -8.0, "vx": 5.0})
+    world = stage({"x": 0.0, "y": SOUTH, "vx": 5.0})
     step(world, act(move=(0, 1)))
     # The wish is (0, 5): the change (-5, 5) is 7.07 long, of which 2.5 are possible.
     share = 2.5 / 50**0.5
@@ -174,14 +176,15 @@ def test_a_turn_changes_velocity_by_no_more_than_a_step_of_acceleration():
 
 
 def test_a_body_slides_along_cover():
-    world = stage({"x": -5.25, "y": 8.0}, layout="pillars")  # a box from x = -5 on, y up to 4.5
-    put(world, 0, x=-6.0, y=2.5)
+    x, y, width, height = r.COVER[0, :, 0]
+    wall = x - width - r.RADIUS
+    world = stage({"x": wall - 0.5, "y": y - height}, layout=r.LAYOUT_NAMES[0])
     for t in range(5):
         step(world, act(move=(1, 1)))
-        if t >= 1:
-            assert entry(world, 0, "x", "vx") == [-5.5, 0.0]  # touching, exactly
+        if t >= 2:
+            assert entry(world, 0, "x", "vx") == [wall, 0.0]  # touching, exactly
             assert entry(world, 0, "vy") > 2
-    assert entry(world, 0, "y") > 3.5
+    assert entry(world, 0, "y") > y - height + 1
 
 
 def test_a_body_slides_along_the_edge_of_the_floor():
@@ -194,9 +197,11 @@ def test_a_body_slides_along_the_edge_of_the_floor():
 
 
 def test_a_body_that_touches_cover_walks_on_beside_it():
-    world = stage({"x": -5.5, "y": 0.0}, layout="pillars")
+    x, y, width, _ = r.COVER[0, :, 0]
+    wall = x - width - r.RADIUS
+    world = stage({"x": wall, "y": y - 4}, layout=r.LAYOUT_NAMES[0])
     course(world, 20, act(move=(0, 1)))
-    assert entry(world, 0, "x") == -5.5 and entry(world, 0, "y") > 9
+    assert entry(world, 0, "x") == wall and entry(world, 0, "y") > y + 4
 
 
 @few
@@ -266,15 +271,16 @@ def test_a_dash_cools_down_for_fifty_steps_and_a_shield_for_a_hundred():
 
 @pytest.mark.parametrize("late", range(12))
 def test_a_shield_stops_what_arrives_within_eight_steps(late):
-    world = stage({"x": 0.0, "y": -8.0})
-    events = step(world, act(ability=r.SHIELD)) if late else None
-    course(world, late - 1)
-    shoot(world, 1, 1.0, -8.0, -18.0, 0.0)
+    world = stage({"x": 0.0, "y": SOUTH})
+    if late:
+        step(world, act(ability=r.SHIELD))
+        course(world, late - 1)
+    shoot(world, 1, 1.0, SOUTH, -r.SHOT_SPEED, 0.0)
     events = step(world, act() if late else act(ability=r.SHIELD))
     assert ("blocked" in events[0]) == (late < 8)
     assert ("hurt" in events[0]) == ("hit" in events[1]) == (late >= 8)
-    assert entry(world, 0, "health") == (100 if late < 8 else 80)
-    assert not world.shots[0, 1].any() or world.shots[0, 1, 0, w.LIFE] == 0
+    assert entry(world, 0, "health") == r.HEALTH - (0 if late < 8 else r.DAMAGE)
+    assert world.shots[0, 1, 0, w.LIFE] == 0
 
 
 def test_nobody_fires_from_behind_the_shield():
@@ -287,8 +293,8 @@ def test_nobody_fires_from_behind_the_shield():
 
 
 def test_a_shot_hits_when_it_gets_there():
-    # 5 m apart, less 0.6 m: reached at 1.8 m a step during the third step after the shot.
-    world = stage({"x": 0.0, "y": -8.0}, {"x": 5.0, "y": -8.0})
+    # Two and a half steps of flight to the rim of the body: reached in the third after the shot.
+    world = stage({"x": 0.0, "y": SOUTH}, {"x": 2.5 * FLIGHT + 0.6, "y": SOUTH})
     events = [step(world, act(aim=(1, 0), fire=1)), *course(world, 4)]
     assert when(events, 0, "fired") == [0]
     assert when(events, 0, "hit") == when(events, 1, "hurt") == [3]
@@ -297,41 +303,46 @@ def test_a_shot_hits_when_it_gets_there():
 
 
 def test_player_one_aims_in_its_own_frame():
-    world = stage({"x": 0.0, "y": -8.0}, {"x": 5.0, "y": -8.0})
+    world = stage({"x": 0.0, "y": SOUTH}, {"x": 2.5 * FLIGHT + 0.6, "y": SOUTH})
     events = [step(world, second=act(aim=(0.5, 0), fire=1)), *course(world, 4)]
     assert when(events, 1, "fired") == [0] and when(events, 0, "hurt") == [3]
 
 
 def test_a_shot_at_arms_length_hits_in_the_next_step():
-    world = stage({"x": 0.0, "y": -8.0}, {"x": 0.25, "y": -8.0})
+    world = stage({"x": 0.0, "y": SOUTH}, {"x": 0.25, "y": SOUTH})
     events = [step(world, act(aim=(-1, 0), fire=1)), *course(world, 2)]  # even facing away
     assert when(events, 1, "hurt") == [1]
 
 
 def test_a_shot_lasts_fourteen_steps():
-    world = stage(WEST, {"x": 0.0, "y": -9.5}, layout="ring")
-    step(world, act(aim=(1, 1), fire=1))
-    there = []
+    world = stage()
+    shoot(world, 0, 0.0, SOUTH, 0.5, 0.0)  # so slow that nothing else ends it
+    lives = []
     for _ in range(20):
         step(world)
-        there.append(bool(world.shots[0, 0, 0, w.LIFE] > 0))
-    # It is gone after the fourteenth: 25.2 m of the 27.6 m to the far corner.
-    assert there == [True] * 13 + [False] * 7
+        lives.append(int(world.shots[0, 0, 0, w.LIFE]))
+    assert lives == [*range(13, 0, -1), *[0] * 7]
+    assert r.SHOT_STEPS == 14
 
 
 def test_a_shot_over_the_edge_is_gone():
-    world = stage({"x": 8.0, "y": 0.0}, WEST)
+    world = stage({"x": 10 - 1.5 * FLIGHT, "y": SOUTH}, WEST)
     step(world, act(aim=(1, 0), fire=1))
     step(world)
-    assert world.shots[0, 0, 0, w.LIFE] == 13
+    assert world.shots[0, 0, 0, w.LIFE] == r.SHOT_STEPS - 1
     step(world)
     assert world.shots[0, 0, 0, w.LIFE] == 0
 
 
-@pytest.mark.parametrize(("x", "hurt"), [(-3.0, False), (-0.5, True)])
-def test_cover_stops_shots(x, hurt):
-    # A pillar reaches from (-4, -5) to (-2, -3); beside it the way is free.
-    world = stage({"x": x, "y": -8.0}, {"x": x, "y": -1.5})
+def test_there_is_room_for_every_shot_that_can_be_in_the_air():
+    assert r.MAX_SHOTS * (r.FIRE_COOLDOWN + 1) >= r.SHOT_STEPS
+
+
+@pytest.mark.parametrize(("beside", "hurt"), [(0.0, False), (0.99, False), (1.01, True)])
+def test_cover_stops_shots(beside, hurt):
+    x, y, width, height = r.COVER[0, :, 2]
+    x += beside * width
+    world = stage({"x": x, "y": SOUTH}, {"x": x, "y": y + height + 1})
     events = [step(world, act(aim=(0, 1), fire=1)), *course(world, 6)]
     assert bool(when(events, 1, "hurt")) == hurt
     assert not (world.shots[..., w.LIFE] > 0).any()
@@ -547,7 +558,7 @@ def test_each_player_calls_the_stations_on_its_own_side_ours():
         ((-6.0, -8.0), (6.0, -8.0), True),
         ((-6.0, -8.0), (6.01, -8.0), False),
         ((-3.0, -8.0), (-3.0, -1.5), False),  # a pillar between
-        ((-1.0, -8.0), (-1.0, -1.5), True),
+        ((-1.0, -8.0), (-1.0, -1.5), True),  # none
     ],
 )
 def test_the_enemy_is_seen_within_twelve_metres_when_no_cover_stands_between(first, second, seen):
@@ -563,7 +574,7 @@ def test_the_enemy_is_seen_within_twelve_metres_when_no_cover_stands_between(fir
 
 
 def test_a_memory_keeps_the_last_place_seen_and_grows_old():
-    world = stage({"x": -6.0, "y": -8.0}, {"x": 4.0, "y": -8.0})
+    world = stage({"x": -6.0, "y": SOUTH}, {"x": 4.0, "y": SOUTH})
     fields = [v.ENEMY_X, v.ENEMY_Y, v.ENEMY_VX, v.ENEMY_VY]
     seen, last = [], None
     for _ in range(12):  # player 1 backs off to the east: 0.25, then 0.5 a step; 2 m to go
@@ -582,28 +593,41 @@ def test_a_memory_keeps_the_last_place_seen_and_grows_old():
 @pytest.mark.parametrize(
     ("shot", "threat"),
     [
-        # (x, y, vx, vy) against a body at (0, -8); 14.4 m ahead is 8 steps off
-        ((-7.2, -8.0, 18.0, 0.0), 0.5),
-        ((-7.2, -8.5, 18.0, 0.0), 0.5),  # passes south of us: we stand on its left
-        ((-7.2, -7.5, 18.0, 0.0), -0.5),
-        ((-3.6, -7.5, 18.0, 0.0), -0.75),
-        ((-7.2, -9.6, 18.0, 0.0), 0.0),  # passes too far off
-        ((7.2, -8.0, 18.0, 0.0), 0.0),  # has passed
+        # Where it is, in steps of flight to the east and metres to the north of us; it goes east.
+        ((-4, 0.0), 0.5),
+        ((-4, -0.5), 0.5),  # passes south of us: we stand on its left
+        ((-4, 0.5), -0.5),
+        ((-2, 1.49), -0.75),
+        ((-2, 1.51), 0.0),  # passes too far off
+        ((-8.1, 0.0), 0.0),  # is too far off yet
+        ((4, 0.0), 0.0),  # has passed
     ],
 )
 def test_the_threat_tells_how_soon_and_on_which_side(shot, threat):
-    world = stage({"x": 0.0, "y": -8.0})
-    shoot(world, 1, *shot)
+    world = stage({"x": 0.0, "y": SOUTH})
+    east, north = shot
+    shoot(world, 1, east * FLIGHT, SOUTH + north, r.SHOT_SPEED, 0.0)
     look(world)
     assert world.view[0, 0, v.THREAT] == pytest.approx(threat)
     assert world.view[0, 1, v.THREAT] == 0  # its own shot is none
 
 
 def test_a_shot_behind_cover_is_no_threat():
-    world = stage({"x": -3.0, "y": -1.5})
-    shoot(world, 1, -3.0, -8.0, 0.0, 18.0)
+    x, y, _, height = r.COVER[0, :, 2]
+    for beside, threat in ((0.0, False), (1.2, True)):
+        world = stage({"x": x + beside, "y": y + height + 1})
+        shoot(world, 1, x + beside, SOUTH, 0.0, r.SHOT_SPEED)
+        look(world)
+        assert (world.view[0, 0, v.THREAT] != 0) == threat
+
+
+def test_of_several_shots_the_nearest_is_the_threat():
+    world = stage({"x": 0.0, "y": SOUTH})
+    for place, (steps, north) in enumerate(((-6, 0.2), (-2, -0.2), (-4, 0.1))):
+        shot = steps * FLIGHT, SOUTH + north, r.SHOT_SPEED, 0.0, r.SHOT_STEPS
+        world.shots[0, 1, place] = shot
     look(world)
-    assert world.view[0, 0, v.THREAT] == 0
+    assert world.view[0, 0, v.THREAT] == pytest.approx(0.75)
 
 
 @few
@@ -621,15 +645,20 @@ def test_the_nearest_cover_is_the_nearest(x, y, layout):
 
 
 def duel(**settings):
-    """Both about to be hit by the last shot they can stand, if it is in the air."""
-    return stage(
-        {"x": 0.0, "y": -8.0, "health": 20}, {"x": 0.0, "y": 8.0, "health": 20}, **settings
-    )
+    """The next hit on either is its last."""
+    places = {"x": 0.0, "y": SOUTH}, {"x": 0.0, "y": -SOUTH}
+    return stage(*({**place, "health": r.DAMAGE} for place in places), **settings)
+
+
+def strike(world, *players):
+    """Put a shot right before the enemy of each of these players."""
+    for p in players:
+        shoot(world, p, 1.0, -SOUTH if p == 0 else SOUTH, -r.SHOT_SPEED, 0.0)
 
 
 def test_a_kill_ends_the_match_and_is_worth_one():
     world = duel()
-    shoot(world, 0, 1.0, 8.0, -18.0, 0.0)
+    strike(world, 0)
     events = step(world)
     assert world.status[0] == r.TERMINATED and world.reward[0].tolist() == [1, -1]
     assert events == [{"hit", "killed"}, {"hurt"}]
@@ -638,8 +667,7 @@ def test_a_kill_ends_the_match_and_is_worth_one():
 
 def test_a_double_kill_is_a_draw():
     world = duel(timeout="health")
-    shoot(world, 0, 1.0, 8.0, -18.0, 0.0)
-    shoot(world, 1, 1.0, -8.0, -18.0, 0.0)
+    strike(world, 0, 1)
     events = step(world)
     assert world.status[0] == r.TERMINATED and world.reward[0].tolist() == [0, 0]
     assert events == [{"hit", "hurt", "killed"}] * 2
@@ -659,14 +687,14 @@ def test_time_runs_out_after_six_hundred_steps(timeout, score):
 def test_a_kill_in_the_last_step_is_a_kill():
     world = duel()
     world.steps[0] = r.MAX_STEPS - 1
-    shoot(world, 1, 1.0, -8.0, -18.0, 0.0)
+    strike(world, 1)
     step(world)
     assert world.status[0] == r.TERMINATED and world.reward[0].tolist() == [-1, 1]
 
 
 def test_a_match_that_has_ended_stays_as_it_is():
     world = duel()
-    shoot(world, 0, 1.0, 8.0, -18.0, 0.0)
+    strike(world, 0)
     step(world)
     row, clock, view = world.row.copy(), world.clock.copy(), world.view.copy()
     for _ in range(3):
@@ -677,11 +705,13 @@ def test_a_match_that_has_ended_stays_as_it_is():
 
 
 def test_two_shots_in_one_step_hurt_twice_and_shaping_counts_both():
-    world = stage({"x": 0.0, "y": -8.0}, shaping=0.5)
-    world.shots[0, 1, :2] = (1.0, -8.0, -18.0, 0.0, 9.0), (0.0, -7.0, 0.0, -18.0, 9.0)
+    world = stage({"x": 0.0, "y": SOUTH}, shaping=0.5)
+    world.shots[0, 1, 0] = 1.0, SOUTH, -r.SHOT_SPEED, 0.0, 9.0
+    world.shots[0, 1, 3] = 0.0, SOUTH + 1, 0.0, -r.SHOT_SPEED, 9.0
     assert step(world) == [{"hurt"}, {"hit"}]
-    assert entry(world, 0, "health") == 60
-    np.testing.assert_allclose(world.reward[0], [-0.2, 0.2], rtol=1e-6)
+    assert entry(world, 0, "health") == r.HEALTH - 2 * r.DAMAGE
+    lost = 0.5 * 2 * r.DAMAGE / r.HEALTH
+    np.testing.assert_allclose(world.reward[0], [-lost, lost], rtol=1e-6)
 
 
 def test_shaping_adds_up_to_the_lead_in_damage():

@@ -181,8 +181,8 @@ def _head(i, x, y, out):  # type: ignore[no-untyped-def]
 @kernel
 def _go(views, i, to_x, to_y, out):  # type: ignore[no-untyped-def]
     """Walk to a place, around the nearest cover where that stands in the way."""
-    x, y = to_x - float(views[i, v.X]), to_y - float(views[i, v.Y])
-    cover_x, cover_y = float(views[i, v.COVER_X]), float(views[i, v.COVER_Y])
+    x, y = to_x - np.float64(views[i, v.X]), to_y - np.float64(views[i, v.Y])
+    cover_x, cover_y = np.float64(views[i, v.COVER_X]), np.float64(views[i, v.COVER_Y])
     away = math.hypot(cover_x, cover_y)
     distance = math.hypot(x, y)
     ahead = (x * cover_x + y * cover_y) / max(distance * away, 1e-9)

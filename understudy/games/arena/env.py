@@ -153,6 +153,7 @@ class ArenaVectorEnv(VectorEnv[Array, Any, Array]):
         self._all = np.arange(num_envs)
         self._actions = np.zeros((num_envs, 2, len(r.ACTION)), np.float32)
         self._to_reset = np.zeros(num_envs, bool)
+        self._dice = [np.random.default_rng() for _ in range(num_envs)]
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -165,13 +166,10 @@ class ArenaVectorEnv(VectorEnv[Array, Any, Array]):
         chosen = self._all if mask is None else np.flatnonzero(mask)
         if isinstance(seed, int):
             seed = [seed + number for number in range(self.num_envs)]
-        if seed is not None or not hasattr(self, "_dice"):
-            seeds = seed or [None] * self.num_envs
-            old = getattr(self, "_dice", [None] * self.num_envs)
-            self._dice = [
-                old[i] if seeds[i] is None and old[i] else np.random.default_rng(seeds[i])
-                for i in range(self.num_envs)
-            ]
+        seeds = seed or [None] * self.num_envs
+        for i in chosen:
+            if seeds[i] is not None:
+                self._dice[i] = np.random.default_rng(seeds[i])
         self._begin(chosen)
         self._to_reset[chosen] = False
         return self._observation(), self._info()
