@@ -1,5 +1,6 @@
 """The command line: one function per command. It parses and prints; the work is in `stages.py`."""
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -294,6 +295,8 @@ def demo(
 
 def main() -> None:
     """Run a command. A user's mistake is one line and exit code 2; a bug of ours is a traceback."""
+    # Work is spread over processes; threads that wait for each other are many times slower.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         app(standalone_mode=False)
     except InputError as mistake:

@@ -234,9 +234,6 @@ def train(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Train a recipe on the run's samples; the evaluation of what came out."""
-    import torch
-
-    torch.set_num_threads(1)  # on a busy machine a second thread makes it many times slower
     chosen = game.recipe(recipe)
     inputs = [path for table in game.samples for path in shards.shard_paths(run.samples, table)]
     out = run.model(recipe)
@@ -357,7 +354,7 @@ def report(run: Run, out: Path | None = None) -> Path:
     game = game_of(run)
     folders = sorted(run.results.glob("*/")) if run.results.is_dir() else []
     results = {folder.name: read_results(game, folder) for folder in folders}
-    panels = [*run_panels(run, results), *game.panels(run)]
+    panels = run_panels(run, results, game.panels(run))
     if not panels:
         raise InputError(f"{run.folder} holds nothing to report yet")
     path = out or run.report

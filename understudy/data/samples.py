@@ -22,7 +22,11 @@ _KEYS = (
 )
 _CONSEQUENCES = (
     Column("reward", pa.float32(), "gain of this step"),
-    Column("outcome", pa.float32(), "final score of the match for this player, 0 if unknown; a target only"),
+    Column(
+        "outcome",
+        pa.float32(),
+        "final score of the match for this player, 0 if unknown; a target only",
+    ),
     Column("extras", pa.string(), "further measurements as JSON, untouched", optional=True),
 )
 

@@ -60,8 +60,7 @@ class Table:
         schema = self.arrow(metadata)
         if set(values) != set(schema.names):
             raise ValueError(f"{self.full_name}: {set(values) ^ set(schema.names)} do not match")
-        arrays = [pa.array(values[field.name], type=field.type) for field in schema]
-        return pa.Table.from_arrays(arrays, schema=schema)
+        return pa.Table.from_arrays([_array(values[f.name], f.type) for f in schema], schema=schema)
 
     def check(self, schema: pa.Schema, source: str) -> None:
         """Raise InputError, naming the cure, unless `source` is a file of this table."""
@@ -82,3 +81,9 @@ class Table:
                 raise InputError(
                     f"{source}: column '{column.name}' is {found}, not {column.type}. {cure}"
                 )
+
+
+def _array(values: Any, kind: pa.DataType) -> "pa.Array | pa.ChunkedArray":
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values.cast(kind)
+    return pa.array(values, type=kind)

@@ -69,13 +69,14 @@ class FactoredPolicy(nn.Module):
     spread: Float[Tensor, " F"]
     """Of each feature in training; inputs are brought to mean 0 and spread 1: it learns faster."""
 
-    def __init__(self, shape: PolicyShape, seed: int = 0) -> None:
+    def __init__(self, shape: PolicyShape, seed: int | None = 0) -> None:
+        """First weights drawn from `seed`; None leaves them 0, to be loaded."""
         super().__init__()
         self.shape = shape
         self.layout = Layout(tuple(shape.heads.values()))
         self.register_buffer("mean", torch.zeros(len(shape.features)))
         self.register_buffer("spread", torch.ones(len(shape.features)))
-        drawn = torch.Generator().manual_seed(seed)
+        drawn = None if seed is None else torch.Generator().manual_seed(seed)
         width = (len(shape.features), *shape.hidden)[-1]
         self.torso = mlp(len(shape.features), shape.hidden, generator=drawn)
         # Small first logits: an untrained policy tries every legal option about equally often.
@@ -154,7 +155,7 @@ def load_policy(
         raise InputError(f"{path}: not the weights of a policy ({reason}). {again}") from failure
     if expected is not None and (differs := difference(shape, expected)):
         raise InputError(f"{folder}: {differs}. {again}")
-    policy = FactoredPolicy(shape)
+    policy = FactoredPolicy(shape, seed=None)
     if misfit := misfits(policy, tensors):
         raise InputError(f"{path}: {misfit}. {again}")
     policy.load_state_dict(tensors)

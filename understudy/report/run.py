@@ -1,9 +1,10 @@
 """The panels every run has, whatever the game: strength, training, samples, how it was made."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -19,9 +20,10 @@ def subtitle(game: str, about: str) -> str:
     return f"{game}: {about} · written {datetime.now():%Y-%m-%d %H:%M}"
 
 
-def run_panels(run: Run, results: Mapping[str, pa.Table]) -> list[Panel]:
-    """Panels for whatever stages the run has been through."""
+def run_panels(run: Run, results: Mapping[str, pa.Table], own: Sequence[Panel]) -> list[Panel]:
+    """Panels for whatever stages the run has been through; `own` are the game's."""
     panels = [strength_panel(name, win_rates(table)) for name, table in results.items()]
+    panels += own
     for folder in sorted(run.models.glob("*/")) if run.models.is_dir() else []:
         panels += training_panels(folder.name, read_metrics(folder))
     if (manifest := read_manifest(run.samples)) is not None and "facts" in manifest:
@@ -112,7 +114,7 @@ def samples_panel(counts: Mapping[str, float]) -> Panel:
 
 def provenance_panel(run: Run) -> Panel | None:
     """Which command made what, with which seed and versions."""
-    rows = []
+    rows, versions = [], set[str]()
     folders = [run.recordings, run.samples, *sorted(run.models.glob("*/"))]
     for folder in [*folders, *sorted(run.results.glob("*/"))]:
         if (manifest := read_manifest(folder)) is None:
@@ -123,15 +125,24 @@ def provenance_panel(run: Run) -> Panel | None:
                 str(folder.relative_to(run.folder)),
                 command,
                 str(manifest["settings"].get("seed", "-")),
-                manifest["begun"],
-                manifest["finished"] or "not finished",
-                ", ".join(f"{name} {version}" for name, version in manifest["versions"].items()),
+                f"{datetime.fromisoformat(manifest['begun']):%Y-%m-%d %H:%M}",
+                _duration(manifest),
             )
         )
+        versions |= {f"{name} {version}" for name, version in manifest["versions"].items()}
     if not rows:
         return None
-    names = ("folder", "command", "seed", "begun", "finished", "versions")
-    return Panel("How it was made", charts.table(names, rows), wide=True)
+    names = ("folder", "command", "seed", "begun (UTC)", "took")
+    note = f"With {', '.join(sorted(versions))}."
+    return Panel("How it was made", charts.table(names, rows), note=note, wide=True)
+
+
+def _duration(manifest: Mapping[str, Any]) -> str:
+    """Between the first begin and the last end, stops included."""
+    if manifest["finished"] is None:
+        return "not finished"
+    begun, finished = (datetime.fromisoformat(manifest[key]) for key in ("begun", "finished"))
+    return f"{(finished - begun).total_seconds():,.0f} s"
 
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:

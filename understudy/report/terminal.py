@@ -10,11 +10,13 @@ from understudy.data.results import WinRate
 
 def win_rate_table(rates: Sequence[WinRate], order: Sequence[str]) -> Table:
     """Who beats whom, each pair once, with 95 % intervals."""
-    table = Table(title="strength (95 % intervals, bootstrapped by seed)", title_justify="left")
+    matches = sorted({rate.matches for rate in rates})
+    table = Table(title=f"{matches[0]:,} matches per pair, points with 95 % interval")
+    table.title_justify = "left"
     for name in ("player", "opponent"):
-        table.add_column(name)
-    for name in ("matches", "won", "drawn", "lost", "points", "interval"):
-        table.add_column(name, justify="right")
+        table.add_column(name, overflow="fold")
+    for name in ("won", "drawn", "lost", "points", "from", "to"):
+        table.add_column(name, justify="right", no_wrap=True)
     place = {name: number for number, name in enumerate(order)}
     for rate in sorted(rates, key=lambda r: (place[r.player], place[r.opponent])):
         if place[rate.player] < place[rate.opponent]:
@@ -23,17 +25,15 @@ def win_rate_table(rates: Sequence[WinRate], order: Sequence[str]) -> Table:
 
 
 def _cells(rate: WinRate) -> list[str]:
-    lost = 1 - rate.wins - rate.draws
     colour = "green" if rate.low > 0.5 else "red" if rate.high < 0.5 else "yellow"
+    shares = (rate.wins, rate.draws, 1 - rate.wins - rate.draws)
     return [
         rate.player,
         rate.opponent,
-        f"{rate.matches:,}",
-        f"{rate.wins:.1%}",
-        f"{rate.draws:.1%}",
-        f"{lost:.1%}",
+        *(f"{share:.1%}" for share in shares),
         f"[{colour}]{rate.points:.1%}[/]",
-        f"{rate.low:.1%} to {rate.high:.1%}",
+        f"{rate.low:.1%}",
+        f"{rate.high:.1%}",
     ]
 
 

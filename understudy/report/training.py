@@ -1,7 +1,8 @@
 """Turn the lines of a `metrics.jsonl` into panels: how the loss fell, what each head learned.
 
-A line holds "step" and some of "train/NAME", "val/NAME", "val/accuracy/HEAD", "val/majority/HEAD"
-(how often the commonest option alone would be right) and plain names such as "learning_rate".
+A line holds "step" and some of "train/NAME", "val/NAME", "val/NAME/HEAD" and plain names such as
+"learning_rate". "val/majority/HEAD" is how often the commonest option alone would be right,
+"val/majority_legal/HEAD" the commonest of the legal ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from understudy.report.charts import Mark, bar_chart, finite, line_chart, table, tiles, written
 from understudy.report.page import Panel
 
-ACCURACY, MAJORITY = "val/accuracy/", "val/majority/"
-LOSS = ("train/loss", "val/loss")
+ACCURACY, MAJORITY, OF_LEGAL = "val/accuracy/", "val/majority/", "val/majority_legal/"
+SHOWN_ELSEWHERE = ("step", "train/loss", "val/loss", "seconds")
 
 Curve = list[tuple[float, float | None]]
 
@@ -89,7 +90,7 @@ def _accuracy_panel(
     measured = [step for step in steps if any(ACCURACY + head in steps[step] for head in heads)]
     at = max((step for step in measured if best is None or step <= best), default=measured[0])
     accuracy = [steps[at].get(ACCURACY + head) for head in heads]
-    majority = [steps[at].get(MAJORITY + head) for head in heads]
+    majority = [_larger(steps[at], MAJORITY + head, OF_LEGAL + head) for head in heads]
     chart = bar_chart(
         heads,
         {"accuracy": accuracy},
@@ -112,24 +113,32 @@ def _accuracy_panel(
     return Panel(
         f"{name}: accuracy",
         chart + table(columns, rows, percent=columns[1:]),
-        note="Majority: how often the commonest option alone would be right. "
+        note="Majority: how often the commonest option, or commonest legal one, would be right. "
         "A head has learned something only where its bar passes the mark.",
     )
 
 
+def _larger(line: Mapping[str, float], *keys: str) -> float | None:
+    return max((line[key] for key in keys if key in line), default=None)
+
+
 def _other_charts(steps: Mapping[float, Mapping[str, float]], heads: Sequence[str]) -> list[str]:
-    """One small chart per name; "train/NAME" and "val/NAME" share theirs."""
-    charts = []
-    if heads:
-        curves = {head: _curve(steps, ACCURACY + head) for head in heads}
-        charts.append(_small("accuracy", curves, percent=True))
+    """One small chart per name; its parts (train and val, or the heads) share it."""
     groups: dict[str, dict[str, Curve]] = {}
     for key in _names(steps):
-        if key != "step" and key not in LOSS and not key.startswith((ACCURACY, MAJORITY)):
-            side, _, rest = key.partition("/")
-            part, kind = (side, rest) if rest and side in ("train", "val") else (key, key)
+        if key not in SHOWN_ELSEWHERE and not key.startswith((MAJORITY, OF_LEGAL)):
+            kind, part = _kind_and_part(key, heads)
             groups.setdefault(kind, {})[part] = _curve(steps, key)
-    return charts + [_small(kind, curves) for kind, curves in groups.items()]
+    return [_small(kind, curves, percent=kind == "accuracy") for kind, curves in groups.items()]
+
+
+def _kind_and_part(key: str, heads: Sequence[str]) -> tuple[str, str]:
+    """Which chart a measure belongs to, and which of its lines it is."""
+    side, _, rest = key.partition("/")
+    kind, _, head = rest.rpartition("/")
+    if head in heads and kind:
+        return kind, head
+    return (rest, side) if rest and side in ("train", "val") else (key, key)
 
 
 def _small(title: str, curves: Mapping[str, Curve], *, percent: bool = False) -> str:

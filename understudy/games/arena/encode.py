@@ -14,6 +14,7 @@ from understudy.games.arena import observe
 from understudy.games.arena.record import actions_of, views_of
 
 MOVES: Final[Decisions] = decisions("arena", "moves", 1, observe.FEATURES, codec.HEADS)
+Array = np.ndarray[Any, Any]
 _FIRST_OPTION = np.cumsum([0, *codec.HEADS.values()])[:-1]
 
 
@@ -22,24 +23,17 @@ def encode(
 ) -> dict[str, pa.Table]:
     """Samples of these players' decisions (None: everybody's)."""
     matches, steps = recordings["matches"], recordings["steps"]
-    outline = {row["match"]: row for row in matches.to_pylist()}
-    match, slot = steps["match"].to_pylist(), steps["slot"].to_numpy()
-    player = [outline[m][f"player_{s}"] for m, s in zip(match, slot.tolist(), strict=True)]
+    names = np.stack([_strings(matches["player_0"]), _strings(matches["player_1"])], axis=1)
+    match = pc.index_in(steps["match"], value_set=matches["match"]).to_numpy()
+    slot = steps["slot"].to_numpy()
     if players is not None:
-        wanted = np.array([name in players for name in player], bool)
-        chosen = np.flatnonzero(wanted)
-        steps, slot = steps.take(chosen), slot[chosen]
-        match, player = [match[k] for k in chosen], [player[k] for k in chosen]
-    return {"moves": _moves(steps, match, player, slot, outline)}
+        chosen = np.flatnonzero(np.isin(names, list(players))[match, slot])
+        steps, match, slot = steps.take(chosen), match[chosen], slot[chosen]
+    return {"moves": _moves(matches, steps, match, slot, names)}
 
 
-def _moves(
-    steps: pa.Table,
-    match: list[str],
-    player: list[str],
-    slot: "np.ndarray[Any, Any]",
-    outline: Mapping[str, Mapping[str, Any]],
-) -> pa.Table:
+def _moves(matches: pa.Table, steps: pa.Table, match: Array, slot: Array, names: Array) -> pa.Table:
+    """`match` is each step's row in `matches`, `names` the two players of each match."""
     views = views_of(steps)
     features = observe.features(views)
     choices = codec.encode(actions_of(steps))
@@ -47,16 +41,16 @@ def _moves(
     forbidden = (~np.take_along_axis(legal, chosen, axis=1)).sum(axis=1)
     # What was done was possible, whatever our rules say of it.
     np.put_along_axis(legal, chosen, True, axis=1)
-    score = np.array([outline[m]["score"] or 0.0 for m in match], np.float32)
+    score = pc.fill_null(matches["score"], 0.0).to_numpy()[match]
     # A match and its rematch share a seed and so a split; a log has no seed but its name.
-    groups = (str(m if outline[m]["seed"] is None else outline[m]["seed"]) for m in match)
+    groups = pc.coalesce(matches["seed"].cast(pa.string()), matches["match"]).to_pylist()
     return MOVES.table.build(
         {
-            "match": match,
+            "match": steps["match"],
             "step": steps["step"],
             "slot": slot,
-            "player": player,
-            "split": splits_of(groups),
+            "player": names[match, slot],
+            "split": np.array(splits_of(groups), object)[match],
             **{name: features[:, k] for k, name in enumerate(observe.FEATURES)},
             **{name: choices[:, k].astype(np.int16) for k, name in enumerate(codec.HEADS)},
             "legal": pack_legal(legal),
@@ -66,6 +60,10 @@ def _moves(
             "extras": steps["extras"],
         }
     )
+
+
+def _strings(column: pa.ChunkedArray) -> Array:
+    return np.array(column.to_pylist(), object)
 
 
 def summarise(

@@ -26,7 +26,7 @@ def panels(run: Run) -> list[Panel]:
 
 
 def _dullness(run: Run, outline: dict[str, Any]) -> tuple[int, int, int]:
-    """Sorts the matches worth watching first: with a trained player, decided, long."""
+    """Sorts the matches worth watching first: with a trained player, decided, about 20 s long."""
     names = (outline["player_0"], outline["player_1"])
     trained = sum(run.model(name).is_dir() for name in names)
-    return -trained, outline["ending"] == "timeout", -outline["steps"]
+    return -trained, outline["ending"] == "timeout", abs(outline["steps"] - 200)

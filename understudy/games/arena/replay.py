@@ -46,10 +46,12 @@ def recorded_matches(run: Run) -> Iterator[tuple[Path, dict[str, Any]]]:
     for folder in (run.recordings, *sorted(run.results.glob("*/"))):
         for path in sorted(folder.glob(f"{MATCHES.name}-*.parquet")):
             steps = shards.shard_path(folder, STEPS, shards.shard_key(path))
-            filmed = set(pc.unique(shards.read_shard(steps, STEPS, ["match"])["match"]).to_pylist())
-            for row in shards.read_shard(path, MATCHES).to_pylist():
-                if row["match"] in filmed:
-                    yield steps, row
+            left = shards.shard_rows(steps, STEPS)
+            for row in shards.read_shard(path, MATCHES).to_pylist() if left else ():
+                left -= 2 * row["steps"]  # the first matches of a shard are filmed, if any
+                if left < 0:
+                    break
+                yield steps, row
 
 
 def find_replay(run: Run, match: str) -> dict[str, Any]:

@@ -1,0 +1,227 @@
+"""What every game must do. A new game is tested by being named in `games.GameName`."""
+
+import pyarrow as pa
+import pytest
+
+from understudy import games
+from understudy.data import shards
+from understudy.data.results import results_table
+from understudy.data.runs import Run
+from understudy.data.splits import SPLITS
+from understudy.errors import InputError
+from understudy.games import Fixture, Game, PlayerRef
+from understudy.learn.recipe import Recipe
+
+SEEDS = (3, 2**40, 5)
+
+
+@pytest.fixture(params=games.NAMES, scope="module")
+def game(request):
+    return games.load(request.param)
+
+
+@pytest.fixture(scope="module")
+def pair(game):
+    """The expert and somebody else."""
+    return tuple(game.players)[:2]
+
+
+@pytest.fixture(scope="module")
+def recordings(game, pair):
+    """Three matches; a game that cannot be played here has none."""
+    if game.play is None:
+        pytest.skip(f"{game.name} is not played here")
+    return game.play(fixture(pair), None)
+
+
+def fixture(pair, seeds=SEEDS):
+    return Fixture(tuple(PlayerRef(name) for name in pair), seeds)
+
+
+# --- what a game declares ------------------------------------------------------------------------
+
+
+def test_a_game_goes_by_the_name_of_its_folder(game):
+    assert isinstance(game, Game)
+    assert games.load(game.name) is game
+    assert type(game.about) is str and game.about and "\n" not in game.about
+
+
+def test_an_unknown_game_is_answered_with_those_there_are():
+    with pytest.raises(InputError, match=f"there is no game 'chess'; there is {games.NAMES[0]}"):
+        games.load("chess")
+
+
+def test_players_are_described(game):
+    assert len(game.players) >= 2
+    for name, about in game.players.items():
+        assert name and about and "\n" not in about
+        assert name.replace("-", "").replace("_", "").isalnum()
+
+
+def test_tables_have_names_of_their_own_and_say_what_each_column_means(game):
+    tables = (*game.recordings, *game.samples)
+    names = [table.name for table in tables]
+    assert len(set(names)) == len(names)
+    assert "results" not in names  # every game has that one
+    for table in tables:
+        assert table.game == game.name
+        assert game.table(table.name) is table
+        assert table.version >= 1 and table.made_by.startswith("understudy ")
+        columns = [column.name for column in table.columns]
+        assert len(set(columns)) == len(columns)
+        assert all(column.meaning for column in table.columns)
+
+
+def test_the_first_recording_table_has_a_row_per_match(game, recordings):
+    first = recordings[game.recordings[0].name]
+    assert len(first) == len(SEEDS)
+    assert len(set(first["match"].to_pylist())) == len(SEEDS)
+
+
+def test_samples_carry_the_columns_that_every_learner_reads(game):
+    shared = {"match", "step", "slot", "player", "split", "legal", "reward", "outcome"}
+    for table in game.samples:
+        assert shared <= {column.name for column in table.columns}
+
+
+# --- recipes -------------------------------------------------------------------------------------
+
+
+def test_recipes_are_described_and_one_is_quick(game):
+    recipes = game.recipes()
+    assert any(name.endswith("-quick") for name in recipes)
+    for name, recipe in recipes.items():
+        assert isinstance(recipe, Recipe)
+        assert recipe.description and "\n" not in recipe.description
+        assert recipe.settings() == recipe.settings()
+        assert game.recipe(name) is recipe
+
+
+def test_quick_recipes_have_a_thorough_sibling(game):
+    recipes = game.recipes()
+    for name in recipes:
+        assert name.removesuffix("-quick") in recipes
+
+
+def test_every_recipe_reads_a_table_the_game_has(game):
+    for recipe in game.recipes().values():
+        if hasattr(recipe, "decisions"):
+            assert recipe.decisions.table in game.samples
+
+
+def test_an_unknown_recipe_is_answered_with_those_there_are(game):
+    with pytest.raises(InputError) as error:
+        game.recipe("magic")
+    message = str(error.value)
+    assert message.startswith(f"{game.name} has no recipe 'magic'")
+    assert all(name in message for name in game.recipes())
+
+
+# --- from play to samples ------------------------------------------------------------------------
+
+
+def test_recordings_and_samples_look_as_declared(game, recordings):
+    samples = game.encode(recordings, None)
+    for tables, found in ((game.recordings, recordings), (game.samples, samples)):
+        assert set(found) == {table.name for table in tables}
+        for table in tables:
+            table.check(found[table.name].schema, table.name)
+            assert found[table.name].schema.names == [column.name for column in table.columns]
+            assert len(found[table.name])
+            found[table.name].validate(full=True)
+            for column in table.columns:
+                assert column.optional or found[table.name][column.name].null_count == 0
+
+
+def test_the_same_seeds_give_the_same_recordings(game, pair, recordings):
+    again = game.play(fixture(pair), None)
+    assert set(again) == set(recordings)
+    for name, table in again.items():
+        assert table.equals(recordings[name], check_metadata=True)
+
+
+def test_other_seeds_give_other_recordings(game, pair, recordings):
+    other = game.play(fixture(pair, (1, 2, 4)), None)
+    last = game.recordings[-1].name
+    assert not other[last].equals(recordings[last])
+
+
+def test_matches_do_not_know_of_each_other(game, pair, recordings):
+    alone = [game.play(fixture(pair, (seed,)), None) for seed in SEEDS]
+    for name, table in recordings.items():
+        assert pa.concat_tables(one[name] for one in alone).equals(table)
+
+
+def test_matches_that_need_not_be_kept_are_still_told_of(game, pair, recordings):
+    brief = game.play(fixture(pair), 1)
+    first, *others = (table.name for table in game.recordings)
+    assert brief[first].equals(recordings[first])
+    for name in others:
+        assert 0 < len(brief[name]) < len(recordings[name])
+
+
+def test_a_match_lies_whole_in_one_split(game, recordings):
+    for samples in game.encode(recordings, None).values():
+        pairs = set(zip(*samples.select(["match", "split"]).to_pydict().values(), strict=True))
+        assert len(pairs) == len({match for match, _ in pairs}) == len(SEEDS)
+        assert {split for _, split in pairs} <= set(SPLITS)
+
+
+def test_samples_are_of_matches_and_players_that_were_recorded(game, pair, recordings):
+    matches = set(recordings[game.recordings[0].name]["match"].to_pylist())
+    for samples in game.encode(recordings, None).values():
+        assert set(samples["match"].to_pylist()) == matches
+        assert set(samples["player"].to_pylist()) == set(pair)
+    for samples in game.encode(recordings, frozenset(pair[:1])).values():
+        assert set(samples["player"].to_pylist()) == {pair[0]}
+
+
+def test_every_decision_is_there_once(game, recordings):
+    for samples in game.encode(recordings, None).values():
+        keys = samples.select(["match", "step", "slot"]).to_pydict()
+        rows = list(zip(*keys.values(), strict=True))
+        assert len(set(rows)) == len(rows)
+
+
+def test_results_match_the_recordings(game, pair, recordings):
+    first = recordings[game.recordings[0].name]
+    results = game.results(first)
+    results_table(game.name).check(results.schema, "results")
+    rows = results.to_pylist()
+    assert sorted({row["match"] for row in rows}) == sorted(first["match"].to_pylist())
+    assert sorted({row["seed"] for row in rows}) == sorted(SEEDS)
+    assert len(rows) == len(SEEDS) * len(pair)
+    for row in rows:
+        assert row["player"] in pair and row["opponent"] in pair
+        assert -1 <= row["score"] <= 1 and row["steps"] > 0
+    outcome = {(row["match"], row["player"]): row["score"] for row in rows}
+    for samples in game.encode(recordings, None).values():
+        columns = samples.select(["match", "player", "outcome"]).to_pydict().values()
+        for match, player, score in set(zip(*columns, strict=True)):
+            assert outcome[match, player] == score
+
+
+def test_counts_add_up_over_shards(game, pair, recordings):
+    whole = game.summarise(recordings, game.encode(recordings, None))
+    total = {}
+    for seed in SEEDS:
+        part = game.play(fixture(pair, (seed,)), None)
+        for name, count in game.summarise(part, game.encode(part, None)).items():
+            total[name] = total.get(name, 0) + count
+    assert total == whole
+    assert whole["matches"] == len(SEEDS) and whole["violations"] == 0
+    assert all(type(count) in (int, float) for count in whole.values())  # fit for JSON
+
+
+def test_shards_keep_every_bit(game, recordings, tmp_path):
+    samples = game.encode(recordings, None)
+    for table in (*game.recordings, *game.samples):
+        rows = (recordings | samples)[table.name]
+        path = shards.shard_path(tmp_path, table, "00000")
+        shards.write_shard(path, rows)
+        assert shards.read_shard(path, table).equals(rows, check_metadata=True)
+
+
+def test_a_run_without_anything_has_no_panels(game, tmp_path):
+    assert game.panels(Run(tmp_path)) == []
