@@ -525,6 +525,17 @@ def test_a_station_is_reached_from_a_metre_and_a_quarter(x, reached):
     assert entry(world, 0, "hold") == int(reached)
 
 
+def test_in_reach_means_near_a_station_that_is_ready_and_of_use():
+    world = scattered(np.random.default_rng(3), 3_000)
+    place = world.body[:, :, None, [w.X, w.Y]]
+    near = ((place - r.STATIONS) ** 2).sum(axis=-1) <= r.REACH**2
+    hurt, spent = world.body[..., w.HEALTH] < r.HEALTH, world.body[..., w.RESERVE] < r.RESERVE
+    of_use = np.stack([hurt, hurt, spent, spent], axis=-1)
+    expected = (near & of_use & (world.stations[:, None] <= 0)).any(axis=-1)
+    assert np.array_equal(world.view[..., v.IN_REACH], expected)
+    assert 500 < expected.sum() < 5_000
+
+
 def test_two_at_one_station_in_the_same_step_are_both_served():
     world = stage({**AT_HEALTH, "health": 20}, {"x": -7.0, "y": 6.0, "health": 40})
     events = course(world, 15, act(interact=1), act(interact=1))

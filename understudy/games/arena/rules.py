@@ -43,6 +43,8 @@ HEALTH_STATION, AMMO_STATION = 0, 2  # first index of each kind
 # (x, y): two of health, then two of ammo; even ones are player 0's own.
 STATIONS: Final = np.array([(-7.0, 7.0), (7.0, -7.0), (-7.0, -7.0), (7.0, 7.0)])
 
+STATION_EDGE: Final = float(np.abs(STATIONS).min()) - REACH  # no station reaches further in
+
 THREAT_WIDTH: Final = 1.5  # a shot that will pass this near is a threat
 THREAT_STEPS: Final = 8.0  # ... when it is this close in time
 

@@ -297,6 +297,8 @@ def _interact(m, c, p, action, known):  # type: ignore[no-untyped-def]
 @kernel
 def _station_in_reach(m, me):  # type: ignore[no-untyped-def]
     """The station that `interact` would use here; -1 for none."""
+    if min(abs(m[me + X]), abs(m[me + Y])) < r.STATION_EDGE:
+        return -1
     for s in range(len(r.STATIONS)):
         x, y = m[me + X] - r.STATIONS[s, 0], m[me + Y] - r.STATIONS[s, 1]
         if m[STATIONS + s] <= 0 and x * x + y * y <= r.REACH * r.REACH:
