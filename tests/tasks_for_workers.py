@@ -10,7 +10,8 @@ import threading
 import time
 from pathlib import Path
 
-from understudy.workers import ONE_THREAD, task_seed
+from understudy.workers import task_seed
+from understudy.workers.processes import ONE_THREAD
 
 
 def draw(index):

@@ -335,7 +335,7 @@ def interrupt_when_two_run(folder):
 @pytest.mark.parametrize("protocol", ["tcp", "tls"])
 def test_whatever_is_no_scheduler_is_told_in_one_line(protocol, monkeypatch):
     """The server here takes calls and says nothing, like one of another kind."""
-    monkeypatch.setattr(workers, "DASK_CONNECT", 0.3)
+    monkeypatch.setattr(workers.cluster, "DASK_CONNECT", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"{protocol}://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(InputError, match=f"no Dask scheduler answers at {address}") as told:
@@ -348,10 +348,10 @@ def test_a_cluster_without_workers_or_lost_is_told_in_one_line(monkeypatch):
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=0, dashboard_address=":0") as cluster:
-        monkeypatch.setattr(workers, "DASK_PATIENCE", 0.3)
+        monkeypatch.setattr(workers.cluster, "DASK_PATIENCE", 0.3)
         with pytest.raises(InputError, match="has no workers"):
             run(snooze, [0, 0], cluster.scheduler_address)
-        monkeypatch.setattr(workers, "DASK_PATIENCE", 30)
+        monkeypatch.setattr(workers.cluster, "DASK_PATIENCE", 30)
         closing = threading.Timer(0.5, cluster.close)
         closing.start()
         with pytest.raises(InputError, match="was lost or restarted"):
@@ -378,7 +378,7 @@ def test_progress_without_a_terminal_is_one_line_at_the_end():
 
 
 def test_progress_lines_come_now_and_then(monkeypatch):
-    monkeypatch.setattr(workers, "LINE_EVERY", 0.0)
+    monkeypatch.setattr(workers.progress, "LINE_EVERY", 0.0)
     lines = show(Console(file=io.StringIO())).splitlines()
     assert [line.split(",")[0] for line in lines] == [
         "a [b]: 1/3", "a [b]: 2/3", "a [b]: 3/3", "a [b]: 3/3",
@@ -401,9 +401,9 @@ def test_quiet_progress_says_nothing(capfd):
 
 @pytest.mark.parametrize(("ran", "elapsed", "told"), [(4, 2, "2.0 tasks/s"), (2, 9, "4.5 s/task")])
 def test_slow_tasks_are_told_by_seconds_each(ran, elapsed, told, monkeypatch):
-    tally = workers._Tally("slow", 20, 10, Console(file=io.StringIO()), quiet=True)
+    tally = workers.progress.Tally("slow", 20, 10, Console(file=io.StringIO()), quiet=True)
     monkeypatch.setattr(tally, "_started", 0.0)
     monkeypatch.setattr(tally, "_ran", ran)
-    monkeypatch.setattr(workers.time, "monotonic", lambda: float(elapsed))
+    monkeypatch.setattr(workers.progress.time, "monotonic", lambda: float(elapsed))
     left = {4: "0:00:03", 2: "0:00:36"}[ran]  # 6 tasks at 0.5 s, 8 at 4.5 s; 10 were done before
     assert tally._pace() == f"{told}, {left} left"

@@ -13,8 +13,8 @@ from understudy.games.arena import observe
 from understudy.games.arena import world as w
 from understudy.games.arena.bots import BOTS
 
-STEPS = 150
-MATCHES = 3
+STEPS = 200
+MATCHES = 4
 
 
 def digests():
@@ -26,7 +26,7 @@ def digests():
 def _digest(number, players):
     rng = np.random.default_rng(number)
     world = w.World(MATCHES, shaping=0.25)
-    world.reset([number, 2**40 + number, 2**61 + number])
+    world.reset([number, 10 + number, 2**40 + number, 2**61 + number])
     total = hashlib.sha256()
     for _ in range(STEPS):
         if players is None:

@@ -1,0 +1,111 @@
+"""Small runs for the tests: the command line in this process, a tiny recipe, folders to compare."""
+
+import contextlib
+import io
+import json
+import shlex
+import sys
+from dataclasses import replace
+from typing import NamedTuple
+
+import pytest
+
+from understudy import cli
+
+RECORD = "record arena --opponents rusher,kiter --matches 40 --seed 9"  # all splits are in it
+ENCODE = "encode arena"
+TRAIN = "train arena imitate-quick --seed 9"
+COMPETE = "compete arena imitate-quick expert --matches 6"
+_TIMES = ("begun", "seconds", "samples_per_second", "command")
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def understudy(command, *more):
+    """Run a command, as a line and further arguments, and see what it says."""
+    out, err = io.StringIO(), io.StringIO()
+    arguments = ["understudy", *shlex.split(command), *map(str, more)]
+    code = 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", arguments)
+        patch.setenv("OMP_NUM_THREADS", "1")
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                cli.main()
+            except SystemExit as end:
+                code = end.code or 0
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def succeed(command, folder, *more):
+    """Run a command quietly, here, on the run in `folder`; it must end well."""
+    here = () if "train" in command else ("--workers", "0")
+    done = understudy(command, "--out", folder, "--quiet", *here, *more)
+    assert (done.code, done.err) == (0, "")
+    return done
+
+
+@contextlib.contextmanager
+def tiny_recipe():
+    """`imitate-quick` in no time, without TensorBoard, which takes a second to import."""
+    import torch
+
+    from understudy.games.arena.recipes import RECIPES
+    from understudy.learn import journal
+
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(RECIPES, "imitate-quick", tiny(RECIPES["imitate-quick"]))
+        patch.setattr(journal, "_tensorboard", lambda folder, step: None)
+        yield
+
+
+def tiny(recipe):
+    """Looks and checkpoints at different times."""
+    return replace(
+        recipe,
+        steps=24,
+        hidden=(16,),
+        batch_size=64,
+        warmup=3,
+        evaluate_every=4,
+        checkpoint_every=6,
+    )
+
+
+def contents(folder):
+    """All files below a folder, by name: data as bytes, JSON without what tells the time."""
+    found = {}
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = path.relative_to(folder).as_posix()
+        if path.name == "checkpoint.pt":
+            found[name] = "there"  # it holds seconds, and all else in it decides `last`
+        elif path.suffix == ".json":
+            found[name] = _timeless(json.loads(path.read_text()))
+        elif path.suffix == ".jsonl":
+            found[name] = [_timeless(json.loads(line)) for line in path.read_text().splitlines()]
+        elif "tensorboard" not in path.parts:
+            found[name] = path.read_bytes()
+    return found
+
+
+def _timeless(value):
+    if isinstance(value, dict):
+        kept = {key: _timeless(item) for key, item in value.items() if key not in _TIMES}
+        return kept | {key: bool(kept[key]) for key in kept if key == "finished"}
+    return [_timeless(item) for item in value] if isinstance(value, list) else value
+
+
+def assert_refused(done, *words):
+    """Exactly one line on stderr, exit code 2, and the line says these words."""
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("understudy: ")
+    assert done.err.endswith("\n")
+    assert done.err.count("\n") == 1
+    for word in words:
+        assert str(word) in done.err

@@ -1,0 +1,106 @@
+"""Tasks in local processes, one at a time in each, so that a task can be killed alone."""
+
+import os
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any
+
+import loky
+from loky.process_executor import BrokenProcessPool, TerminatedWorkerError
+
+from understudy.workers.attempt import Attempt, Function, Outcome, Outcomes, attempt, line_of
+
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+"""Environment of a local process: we are parallel by processes, not by threads."""
+
+
+class Process:
+    """A process for one task at a time, replaced when a task has killed it.
+
+    A pool of N processes would break as a whole and not tell which task broke it; N pools of
+    one lose only the task to blame. loky forks and executes anew, so threads here do no harm.
+    """
+
+    def __init__(self, idle_seconds: float | None = None) -> None:
+        self._idle_seconds = idle_seconds
+        self._open()
+
+    def _open(self) -> None:
+        self._pool = loky.ProcessPoolExecutor(
+            1,
+            timeout=self._idle_seconds,
+            env=ONE_THREAD,
+            initializer=_end_with_parent,
+            initargs=(os.getpid(),),
+        )
+
+    def submit(self, *call: Any) -> "Future[Attempt]":
+        """Run one call there, in a new process if the last task killed the old one."""
+        try:
+            return self._pool.submit(*call)
+        except BrokenProcessPool:
+            self.close()
+            self._open()
+            return self._pool.submit(*call)
+
+    def close(self) -> None:
+        """Kill it."""
+        self._pool.shutdown(wait=True, kill_workers=True)
+
+
+def _end_with_parent(parent: int) -> None:
+    """In a new process: do not outlive the parent, however it ends."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def in_processes(
+    function: Function,
+    tasks: Mapping[str, Any],
+    processes: Sequence[Process],
+    seconds: float | None,
+) -> Outcomes:
+    """Outcomes as they come; a task whose process crashed is tried once more, last."""
+    waiting, idle = deque(tasks), list(processes)
+    running: dict[Future[Attempt], tuple[str, Process]] = {}
+    crashed: set[str] = set()
+    while waiting or running:
+        while waiting and idle:
+            key, process = waiting.popleft(), idle.pop()
+            running[process.submit(attempt, function, tasks[key], seconds)] = key, process
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            key, process = running.pop(future)
+            idle.append(process)
+            error = future.exception()
+            if error is None:
+                yield Outcome(key, *future.result())
+            elif _is_crash(error) and key not in crashed:
+                crashed.add(key)
+                waiting.append(key)  # once more, last: others may have used up the memory
+            else:
+                yield Outcome(key, None, _cause_of_death(error, seconds))
+
+
+def _is_crash(error: BaseException) -> bool:
+    # loky tells a process's end only in words; with one process per pool they are about ours.
+    return isinstance(error, TerminatedWorkerError) and "SIGALRM" not in str(error)
+
+
+def _cause_of_death(error: BaseException, seconds: float | None) -> str:
+    if _is_crash(error):
+        how = re.search(r"\{(.*)\}", str(error))
+        return f"its process died (out of memory or a crash{f': {how[1]}' if how else ''})"
+    if isinstance(error, TerminatedWorkerError) and seconds:
+        return f"no answer within {seconds:g} s, killed"
+    return line_of(error)  # an argument or a value that cannot be pickled, most likely
