@@ -62,6 +62,7 @@ def played():
     pairs = [
         ("expert", "collector", (1, 2)),
         ("rusher", "expert", (3,)),
+        ("collector", "kiter", (0,)),
         ("camper", "camper", (5,)),
     ]
     fixtures = [Fixture((PlayerRef(a), PlayerRef(b)), seeds) for a, b, seeds in pairs]
