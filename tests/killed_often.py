@@ -7,19 +7,26 @@ half-written, or with the next one not begun. Each is a process of its own, fork
 that takes long is done.
 """
 
+import contextlib
+import itertools
 import os
 import random
 import signal
 import sys
 
-from small_runs import tiny
+from small_runs import tiny_recipe
 
 from understudy import cli, games
 
 
 def main():
     dice = random.Random(int(sys.argv.pop(1)))
-    prepare(sys.argv[1])
+    with tiny_recipe() if sys.argv[1] == "train" else contextlib.nullcontext():
+        prepare(sys.argv[1])
+        kill_until_it_ends(dice)
+
+
+def kill_until_it_ends(dice):
     killed = 0
     while True:
         moment, before = dice.randint(2, 6), dice.random() < 0.5
@@ -41,15 +48,16 @@ def prepare(stage):
     """Import and compile what the stage needs."""
     arena = games.load("arena")
     if stage == "record":
-        players = tuple(games.PlayerRef(name) for name in ("expert", "rusher"))
-        for pair in (players, players[::-1]):
-            arena.play(games.Fixture(pair, (0, 1)), None)
+        players = tuple(games.PlayerRef(name) for name in ("expert", "rusher", "kiter"))
+        for pair in itertools.permutations(players, 2):
+            arena.play(games.Fixture(pair, (0,)), None)
     if stage == "train":
-        import torch.utils.tensorboard  # noqa: F401
+        import torch
 
-        from understudy.games.arena.recipes import RECIPES
+        from understudy.learn.policy import FactoredPolicy
 
-        RECIPES["imitate-quick"] = tiny(RECIPES["imitate-quick"])
+        policy = FactoredPolicy(arena.recipe("imitate-quick").shape, seed=0)
+        torch.optim.AdamW(policy.parameters())  # imports half of torch
 
 
 def die_at(moment, before):

@@ -88,9 +88,17 @@ def contents(folder):
             found[name] = _timeless(json.loads(path.read_text()))
         elif path.suffix == ".jsonl":
             found[name] = [_timeless(json.loads(line)) for line in path.read_text().splitlines()]
+        elif path.suffix == ".safetensors":
+            found[name] = _weights(path.read_bytes())
         elif "tensorboard" not in path.parts:
             found[name] = path.read_bytes()
     return found
+
+
+def _weights(raw):
+    """Header and tensors; the header's entries come in any order."""
+    size = int.from_bytes(raw[:8], "little")
+    return json.loads(raw[8 : 8 + size]), raw[8 + size :]
 
 
 def _timeless(value):

@@ -355,18 +355,16 @@ def _progress(title: str, quiet: bool) -> Iterator["Progress | None"]:
         MofNCompleteColumn,
         Progress,
         TextColumn,
-        TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
     bar = Progress(
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=12),
         MofNCompleteColumn(),
         TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
         TimeRemainingColumn(),
+        TextColumn("left"),
         console=err_console,
     )
     with bar:
@@ -376,7 +374,7 @@ def _progress(title: str, quiet: bool) -> Iterator["Progress | None"]:
             note = ""
             if "val/loss" in metrics:
                 rate = metrics.get("samples_per_second", 0.0)
-                note = f"val loss {metrics['val/loss']:.3f}  {rate / 1e3:.0f}k samples/s"
+                note = f"loss {metrics['val/loss']:.3f}, {rate / 1e3:.0f}k samples/s,"
             bar.update(task, completed=step, total=steps, note=note)
 
         yield tell

@@ -51,7 +51,8 @@ def counts_table(title: str, counts: Mapping[str, float]) -> Table:
             table.add_row(group, f"{options['']:,.0f}")
             continue
         total = max(1.0, sum(options.values()))
-        table.add_row(group, "  ".join(f"{o} {c / total:.1%}" for o, c in options.items()))
+        shares = (f"{o}\u00a0{c / total:.1%}" for o, c in options.items() if c)
+        table.add_row(group, "  ".join(shares))
     return table
 
 
