@@ -1,7 +1,8 @@
 """A program: run a command of the command line again and again, killed each time, until it ends.
 
-    python killed_often.py SEED COMMAND...      prints how many attempts were killed
+    python killed_often.py SEED WHOLE COMMAND... --out BROKEN
 
+prints how many attempts were killed, and runs the command once more with `--out WHOLE`, unbroken.
 An attempt is killed with SIGKILL right before or right after it renames some file: with a file
 half-written, or with the next one not begun. Each is a process of its own, forked when everything
 that takes long is done.
@@ -20,28 +21,15 @@ from understudy import cli, games
 
 
 def main():
-    dice = random.Random(int(sys.argv.pop(1)))
-    with tiny_recipe() if sys.argv[1] == "train" else contextlib.nullcontext():
-        prepare(sys.argv[1])
-        kill_until_it_ends(dice)
-
-
-def kill_until_it_ends(dice):
-    killed = 0
-    while True:
-        moment, before = dice.randint(2, 6), dice.random() < 0.5
-        attempt = os.fork()
-        if attempt == 0:
-            die_at(moment, before)
-            cli.main()
-            os._exit(0)
-        _, status = os.waitpid(attempt, 0)
-        if not os.WIFSIGNALED(status):
-            break
-        assert os.WTERMSIG(status) == signal.SIGKILL
-        killed += 1
+    seed, whole, *command = sys.argv[1:]
+    with tiny_recipe() if command[0] == "train" else contextlib.nullcontext():
+        prepare(command[0])
+        dice = random.Random(int(seed))
+        killed = 0
+        while attempt(command, dice.randint(2, 6), dice.random() < 0.5):
+            killed += 1
+        attempt([*command[:-1], whole])
     print(killed)
-    sys.exit(os.waitstatus_to_exitcode(status))
 
 
 def prepare(stage):
@@ -60,17 +48,30 @@ def prepare(stage):
         torch.optim.AdamW(policy.parameters())  # imports half of torch
 
 
+def attempt(command, moment=0, before=False):
+    """Run a command in a new process; whether it was killed."""
+    child = os.fork()
+    if child == 0:
+        die_at(moment, before)
+        sys.argv = ["understudy", *command]
+        cli.main()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if code := os.waitstatus_to_exitcode(status):
+        assert code == -signal.SIGKILL, f"{command} ended with {code}"
+    return code != 0
+
+
 def die_at(moment, before):
     """Have this process killed at the renaming of that number."""
-    rename, number = os.replace, 0
+    rename, numbers = os.replace, itertools.count(1)
 
     def rename_or_die(*paths):
-        nonlocal number
-        number += 1
-        if number == moment and before:
+        now = next(numbers) == moment
+        if now and before:
             os.kill(os.getpid(), signal.SIGKILL)
         rename(*paths)
-        if number == moment:
+        if now:
             os.kill(os.getpid(), signal.SIGKILL)
 
     os.replace = rename_or_die
