@@ -308,7 +308,7 @@ def main() -> None:
         sys.exit(130)
     except Exception as problem:
         if hasattr(problem, "format_message"):  # click's own words on a wrong option
-            _fail(f"{problem.format_message()} See: understudy --help")
+            _fail(f"{problem.format_message().rstrip('.')}. See: understudy --help")
         raise
 
 
@@ -367,7 +367,7 @@ def _progress(title: str, quiet: bool) -> Iterator["Progress | None"]:
         TextColumn("left"),
         console=err_console,
     )
-    with bar:
+    try:
         task = bar.add_task(title, total=None, note="")
 
         def tell(step: int, steps: int, metrics: Mapping[str, float]) -> None:
@@ -375,6 +375,9 @@ def _progress(title: str, quiet: bool) -> Iterator["Progress | None"]:
             if "val/loss" in metrics:
                 rate = metrics.get("samples_per_second", 0.0)
                 note = f"loss {metrics['val/loss']:.3f}, {rate / 1e3:.0f}k samples/s,"
+            bar.start()  # only now: what fails before the first step leaves no bar behind
             bar.update(task, completed=step, total=steps, note=note)
 
         yield tell
+    finally:
+        bar.stop()

@@ -77,6 +77,7 @@ def record(
     quiet: bool = False,
 ) -> int:
     """Have `players` meet `opponents` and record every match; the number of matches there are."""
+    workers.parse(worker)  # before anything is written
     if matches < 1:
         raise InputError(f"--matches must be at least 1, not {matches}")
     pairs = [
@@ -161,6 +162,7 @@ def encode(
     By default the players are those that were recorded to learn from. A shard is made again only
     if its recording has changed.
     """
+    workers.parse(worker)  # before anything is written
     manifest = read_manifest(run.recordings)
     if players is None and manifest is not None:
         players = manifest["settings"].get("players")
@@ -265,6 +267,7 @@ def compete(
     Each seed is played twice with sides swapped. `keep` matches per pair and side are recorded in
     full, for replays.
     """
+    workers.parse(worker)  # before anything is written
     if len(set(players)) < 2 or len(set(players)) != len(players):
         raise InputError(
             "compete needs at least two different players: understudy compete "

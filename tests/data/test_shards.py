@@ -12,7 +12,6 @@ from understudy.data.shards import (
     shard_path,
     shard_paths,
     shard_rows,
-    stream,
     write_shard,
 )
 from understudy.errors import InputError
@@ -70,14 +69,11 @@ def test_notes_travel_with_a_shard(path, tmp_path):
     assert shard_note(tmp_path / "missing.parquet", "done") is None
 
 
-def test_shards_come_in_order_and_streaming_bounds_the_rows(tmp_path):
+def test_shards_come_in_the_order_of_their_keys(tmp_path):
     for key, number in (("b", 4), ("a", 5)):
         write_shard(shard_path(tmp_path, TABLE, key), TABLE.build(rows(number)))
     paths = shard_paths(tmp_path, TABLE)
     assert [shard_key(path) for path in paths] == ["a", "b"]
-    sizes = [len(batch) for batch in stream(paths, TABLE, ["damage"], rows=2)]
-    assert sum(sizes) == 9
-    assert max(sizes) == 2
 
 
 def test_a_folder_without_shards_names_the_command(tmp_path):

@@ -1,9 +1,10 @@
 """Tables on disk: numbered Parquet files in a folder, each written whole and checked when read.
 
-A table larger than memory is many shards; `stream` walks through them a few rows at a time.
+A table larger than memory is many shards; whoever reads it goes through them one by one, or a
+window of them at a time (`learn/batches.py`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -75,15 +76,6 @@ def shard_note(path: Path, key: str) -> str | None:
         return None
     value = metadata.get(key.encode())
     return value.decode() if value is not None else None
-
-
-def stream(
-    paths: Iterable[Path], table: Table, columns: Sequence[str], rows: int = 65_536
-) -> Iterator[pa.RecordBatch]:
-    """Walk through shards without ever holding more than `rows` of them."""
-    for path in paths:
-        with open_shard(path, table) as file:
-            yield from file.iter_batches(batch_size=rows, columns=list(columns))
 
 
 def _first_line(failure: Exception) -> str:
