@@ -1,8 +1,10 @@
 """Small runs for the tests: the command line in this process, a tiny recipe, folders to compare."""
 
 import contextlib
+import fcntl
 import io
 import json
+import os
 import shlex
 import sys
 from dataclasses import replace
@@ -47,6 +49,22 @@ def succeed(command, folder, *more):
     done = understudy(command, "--out", folder, "--quiet", *here, *more)
     assert (done.code, done.err) == (0, "")
     return done
+
+
+def finished_run(tmp_path_factory):
+    """A run that has been through every stage, made once for all tests; not to be changed."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent  # shared by the workers
+    made, making = root / "finished", root / "making"
+    with (root / "finished.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            with tiny_recipe():
+                for command in (RECORD, ENCODE, TRAIN, COMPETE):
+                    succeed(command, making)
+            making.rename(made)
+    return made
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Tasks for the tests of `understudy.stages`. What a task needs is imported before its time runs."""
+"""Tasks for the tests of `understudy.stages`. What they need is imported before their time runs."""
 
 import time
 

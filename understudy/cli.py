@@ -31,7 +31,6 @@ it small. A step works in a run, the folder given by --out.
 app = typer.Typer(
     help="Turn recorded matches of competitive games into agents that win.",
     epilog="Begin with: understudy demo",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -43,7 +42,7 @@ OutOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", help="Where to write: the run's folder. [default: runs/GAME]"),
 ]
-SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.", min=0)]
+SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.", min=0, max=10**9)]
 WorkersOption = Annotated[
     str | None,
     typer.Option(
@@ -60,7 +59,9 @@ ResumeOption = Annotated[
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 LimitOption = Annotated[
     float | None,
-    typer.Option(help="Kill a task of some 50 matches that takes longer than this many seconds."),
+    typer.Option(
+        help="Kill a task of some 50 matches that takes longer than this many seconds.", min=0.01
+    ),
 ]
 
 out_console = Console()
@@ -69,6 +70,7 @@ err_console = Console(stderr=True)
 
 @app.callback(epilog=EXAMPLES, invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Turn recorded matches of competitive games into agents that win."""
@@ -77,6 +79,8 @@ def _root(
 
         print(f"understudy {installed('understudy')}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @app.command()
@@ -215,7 +219,7 @@ def compete(
 
         print(dumps([vars(rate) for rate in rates], indent=2))
     else:
-        out_console.print(win_rate_table(rates, players))
+        out_console.print(win_rate_table(rates, [Path(player).name for player in players]))
 
 
 @app.command()
@@ -276,18 +280,19 @@ def demo(
     matches: Annotated[int, typer.Option(help="To record.")] = 1000,
     seed: SeedOption = 0,
     workers: WorkersOption = None,
+    resume: ResumeOption = True,
 ) -> None:
     """Go through every stage once, in a few minutes."""
     run, recipe = Path(out), "imitate-quick"
     err_console.rule("1/5  record: experts play")
-    record("arena", out=run, matches=matches, seed=seed, workers=workers)
+    record("arena", out=run, matches=matches, seed=seed, workers=workers, resume=resume)
     err_console.rule("2/5  encode: one row per decision")
-    encode("arena", out=run, workers=workers)
+    encode("arena", out=run, workers=workers, resume=resume)
     err_console.rule("3/5  train: clone the expert")
-    train("arena", recipe, out=run, seed=seed)
+    train("arena", recipe, out=run, seed=seed, resume=resume)
     err_console.rule("4/5  compete: the clone against the scripted players")
     field = [recipe, *dict.fromkeys(_game("arena").players)]
-    compete("arena", field, out=run, matches=200, seed=seed, workers=workers)
+    compete("arena", field, out=run, matches=200, seed=seed, workers=workers, resume=resume)
     err_console.rule("5/5  report")
     report(run)
     print(f"\nOpen {run / 'report.html'} in a browser. It needs no network.")
@@ -298,7 +303,8 @@ def main() -> None:
     # Work is spread over processes; threads that wait for each other are many times slower.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        app(standalone_mode=False)
+        if app(standalone_mode=False) == 130:  # what typer makes of Ctrl-C
+            raise KeyboardInterrupt
     except InputError as mistake:
         _fail(str(mistake))
     except typer.Abort:
@@ -337,7 +343,7 @@ def _names(text: str | None) -> list[str] | None:
 def _complain(rejected: list[str]) -> None:
     """Say which lines were left out: all in the manifest, a few here."""
     for line in rejected[:5]:
-        err_console.print(line, style="yellow", markup=False, highlight=False)
+        err_console.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
     if len(rejected) > 5:
         err_console.print(
             f"... and {len(rejected) - 5:,} more, all in the manifest", style="yellow"
@@ -380,4 +386,5 @@ def _progress(title: str, quiet: bool) -> Iterator["Progress | None"]:
 
         yield tell
     finally:
-        bar.stop()
+        if bar.live.is_started:  # otherwise it would still print an empty line
+            bar.stop()

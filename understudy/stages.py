@@ -96,7 +96,7 @@ def record(
         key: _Task(game.name, key, folder, folder, fixture)
         for key, fixture in fixtures(pairs, matches, seed, RECORD).items()
     }
-    _work(_record, tasks, game.recordings[0], worker, seconds_per_task, quiet, "recording")
+    _work(_record, tasks, game.recordings, worker, seconds_per_task, quiet, "recording")
     finish(run.recordings, matches=matches)
     return matches
 
@@ -114,15 +114,19 @@ def read_logs(game: Game, run: Run, logs: Path, *, resume: bool = True) -> Impor
     """Recordings from logs of other origin; the lines that could not be read are told apart."""
     if game.read_logs is None:
         raise InputError(f"{game.name} reads no logs of other origin")
+    imports = game.read_logs(logs)  # which refuses a folder without logs
     begin(run.recordings, "record", {"game": game.name, "logs": str(logs)}, resume=resume)
-    files, matches, rejected = 0, 0, list[str]()
-    for files, found in enumerate(game.read_logs(logs), start=1):
+    files, matches, rejected, written = 0, 0, list[str](), set[Path]()
+    for files, found in enumerate(imports, start=1):
         rejected += found.rejected
         outline = found.tables[game.recordings[0].name]
         matches += len(outline)
         for table in reversed(game.recordings) if len(outline) else ():
             path = shards.shard_path(run.recordings, table, f"{files:05d}")
             shards.write_shard(path, found.tables[table.name])
+            written.add(path)
+    for path in {*run.recordings.glob("*.parquet")} - written:
+        path.unlink()  # its log is gone since an earlier call
     finish(run.recordings, matches=matches, files=files, rejected=rejected)
     return Imports(files, matches, rejected)
 
@@ -130,13 +134,21 @@ def read_logs(game: Game, run: Run, logs: Path, *, resume: bool = True) -> Impor
 def fixtures(
     pairs: Sequence[tuple[PlayerRef, PlayerRef]], matches: int, seed: int, purpose: int
 ) -> dict[str, Fixture]:
-    """Spread matches evenly over pairs; each seed is played twice, sides swapped."""
+    """Spread matches evenly over pairs; each seed is played twice, sides swapped.
+
+    Against itself a player meets each seed once: the rematch would be the same match again.
+    """
+    if len(pairs) * matches > _SEEDS_PER_PURPOSE:
+        raise InputError(
+            f"too many matches: {len(pairs)} pairs can play {_SEEDS_PER_PURPOSE // len(pairs):,}"
+        )
     first = (2 * seed + purpose) * _SEEDS_PER_PURPOSE
     found: dict[str, Fixture] = {}
     for number, pair in enumerate(pairs):
         share = matches // len(pairs) + (number < matches % len(pairs))
         start = first + number * matches
-        for players, count in ((pair, -(-share // 2)), (pair[::-1], share // 2)):
+        rematches = share // 2 if pair[0] != pair[1] else 0
+        for players, count in ((pair, share - rematches), (pair[::-1], rematches)):
             for offset in range(0, count, MATCHES_PER_TASK):
                 end = min(offset + MATCHES_PER_TASK, count)
                 found[f"{len(found):05d}"] = Fixture(
@@ -167,12 +179,12 @@ def encode(
     if players is None and manifest is not None:
         players = manifest["settings"].get("players")
     keys = [shards.shard_key(p) for p in shards.shard_paths(run.recordings, game.recordings[0])]
+    inputs = {key: _recording_digest(game, run.recordings, key) for key in keys}
     settings = {"game": game.name, "players": sorted(players) if players else None}
     begin(run.samples, "encode", settings, resume=resume)
     chosen = frozenset(players) if players else None
     source, target = run.recordings.resolve(), run.samples.resolve()
     tasks = {key: _Task(game.name, key, source, target, players=chosen) for key in keys}
-    inputs = {key: _recording_digest(game, run.recordings, key) for key in keys}
     first = game.samples[0]
     for path in run.samples.glob(f"{first.name}-*.parquet"):
         if shards.shard_key(path) not in tasks:
@@ -181,8 +193,14 @@ def encode(
     def is_done(key: str) -> bool:
         return shards.shard_note(shards.shard_path(target, first, key), "input") == inputs[key]
 
-    _work(_encode, tasks, first, worker, None, quiet, "encoding", is_done)
-    counts = _add_up(shards.shard_path(target, first, key) for key in keys)
+    _work(_encode, tasks, game.samples, worker, None, quiet, "encoding", is_done)
+    paths = [shards.shard_path(target, first, key) for key in keys]
+    if not any(shards.shard_rows(path, first) for path in paths):
+        raise InputError(
+            f"{run.recordings} holds no decision of {', '.join(players or ['anybody'])}. Encode "
+            f"somebody else's: understudy encode {game.name} --players NAME --fresh"
+        )
+    counts = _add_up(paths)
     finish(run.samples, inputs=inputs, counts=counts)
     return counts
 
@@ -214,7 +232,7 @@ def _recording_digest(game: Game, folder: Path, key: str) -> str:
     return "+".join(digest(path) for path in paths)
 
 
-def _add_up(paths: Any) -> dict[str, float]:
+def _add_up(paths: Sequence[Path]) -> dict[str, float]:
     total: dict[str, float] = {}
     for path in paths:
         for name, count in json.loads(shards.shard_note(path, "counts") or "{}").items():
@@ -236,11 +254,18 @@ def train(
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Train a recipe on the run's samples; the evaluation of what came out."""
+    from understudy.learn.fit import usable_device
+
+    usable_device(device)
     chosen = game.recipe(recipe)
-    inputs = [path for table in game.samples for path in shards.shard_paths(run.samples, table)]
+    inputs = {
+        path: table for table in game.samples for path in shards.shard_paths(run.samples, table)
+    }
+    for path, table in inputs.items():  # before the model's folder is claimed, or deleted
+        shards.open_shard(path, table).close()
     out = run.model(recipe)
     settings = {"game": game.name, "recipe": recipe, "seed": seed, **chosen.settings()}
-    begin(out, "train", settings, inputs=inputs, resume=resume)
+    begin(out, "train", settings, inputs=list(inputs), resume=resume)
     evaluation = chosen.fit(run.samples, out, seed, device=device, progress=progress)
     finish(out, evaluation=evaluation)
     return evaluation
@@ -268,14 +293,15 @@ def compete(
     full, for replays.
     """
     workers.parse(worker)  # before anything is written
-    if len(set(players)) < 2 or len(set(players)) != len(players):
+    refs = [resolve(game, run, name) for name in players]
+    names = [ref.name for ref in refs]
+    if len(names) < 2 or len(set(names)) < len(names):
         raise InputError(
             "compete needs at least two different players: understudy compete "
             f"{game.name} imitate {' '.join(list(game.players)[:2])}"
         )
     if matches < 2:
         raise InputError(f"--matches must be at least 2 (a match and its rematch), not {matches}")
-    refs = [resolve(game, run, name) for name in players]
     settings = {
         "game": game.name,
         "players": {ref.name: _weights_digest(ref) for ref in refs},
@@ -283,7 +309,7 @@ def compete(
         "seed": seed,
         "keep": keep,
     }
-    folder = run.results / f"{'-'.join(players)}-{matches}-{seed}"[:120]
+    folder = run.results / f"{'-'.join(names)}-{matches}-{seed}"[:120]
     begin(folder, "compete", settings, resume=resume)
     pairs = list(combinations(refs, 2))
     path = folder.resolve()
@@ -292,7 +318,8 @@ def compete(
         filmed = 0 if fixture.players in seen else keep
         seen.add(fixture.players)
         tasks[key] = _Task(game.name, key, path, path, fixture, keep=filmed)
-    _work(_compete, tasks, results_table(game.name), worker, seconds_per_task, quiet, "competing")
+    tables = (results_table(game.name), *game.recordings)
+    _work(_compete, tasks, tables, worker, seconds_per_task, quiet, "competing")
     rates = win_rates(read_results(game, folder))
     finish(folder, win_rates=[vars(rate) for rate in rates])
     return rates
@@ -355,7 +382,8 @@ def report(run: Run, out: Path | None = None) -> Path:
     from understudy.report.run import run_panels, subtitle
 
     game = game_of(run)
-    folders = sorted(run.results.glob("*/")) if run.results.is_dir() else []
+    table = results_table(game.name)
+    folders = sorted({path.parent for path in run.results.glob(f"*/{table.name}-*.parquet")})
     results = {folder.name: read_results(game, folder) for folder in folders}
     panels = run_panels(run, results, game.panels(run))
     if not panels:
@@ -379,7 +407,10 @@ def game_of(run: Run) -> Game:
     for folder in (run.recordings, run.samples, *run.models.glob("*/"), *run.results.glob("*/")):
         if (manifest := read_manifest(folder)) is not None:
             return games.load(manifest["settings"]["game"])
-    raise InputError(f"{run.folder} is not a run: no stage has left a manifest there")
+    raise InputError(
+        f"{run.folder} is not a run: no stage has left a manifest there. "
+        f"Begin one: understudy record arena --out {run.folder}"
+    )
 
 
 # --- shared by the stages ------------------------------------------------------------------------
@@ -388,18 +419,18 @@ def game_of(run: Run) -> Game:
 def _work(
     function: Callable[[_Task], None],
     tasks: Mapping[str, _Task],
-    table: Table,
+    tables: Sequence[Table],
     worker: Workers,
     seconds_per_task: float | None,
     quiet: bool,
     title: str,
     is_done: Callable[[str], bool] | None = None,
 ) -> None:
-    """Run the tasks that are not done; every task must leave its shard of `table`."""
+    """Run the tasks that are not done; every task must leave its shard of each of `tables`."""
     folder = next(iter(tasks.values())).target
 
     def is_there(key: str) -> bool:
-        return shards.shard_path(folder, table, key).is_file()
+        return all(shards.shard_path(folder, table, key).is_file() for table in tables)
 
     outcomes = workers.run(
         function,

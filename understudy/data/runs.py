@@ -20,6 +20,7 @@ from understudy.data.files import digest, sweep, write_text
 from understudy.errors import InputError
 
 MANIFEST = "manifest.json"
+_KEYS = {"stage", "settings", "inputs", "command", "versions", "begun", "finished"}
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,8 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
         return None
     try:
         manifest: dict[str, Any] = json.loads(path.read_text())
+        if not isinstance(manifest, dict) or not manifest.keys() >= _KEYS:
+            raise ValueError("not what was written there")
     except ValueError as failure:
         raise InputError(
             f"{path} is damaged ({failure}). Start this stage over with --fresh"

@@ -22,7 +22,10 @@ _UNREADABLE: tuple[type[Exception], ...] = (
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write tensors, numbers, texts, and lists and dicts of them."""
     with writing(path) as aside:
-        torch.save(dict(content), aside)
+        try:
+            torch.save(dict(content), aside)
+        except RuntimeError as failure:  # how torch tells of a full disk
+            raise OSError("not all of it could be written; the disk may be full") from failure
 
 
 @contextlib.contextmanager

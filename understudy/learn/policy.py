@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Bool, Float, Int
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from understudy.data.files import writing
@@ -135,7 +135,7 @@ def save_policy(
     """Write a policy's weights whole, with its shape and `notes` inside."""
     tensors = {key: value.cpu().contiguous() for key, value in policy.state_dict().items()}
     with writing(folder / name) as aside:
-        save_file(tensors, aside, {**(notes or {}), SHAPE_KEY: policy.shape.to_json()})
+        aside.write_bytes(save(tensors, {**(notes or {}), SHAPE_KEY: policy.shape.to_json()}))
 
 
 def load_policy(

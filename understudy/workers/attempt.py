@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from understudy.errors import InputError
+
 Function = Callable[[Any], Any]  # at the top of a module, so that workers can import it
 Attempt = tuple[Any, str | None]  # value and error of an outcome
 
@@ -62,7 +64,12 @@ def interrupt(*_: object) -> None:
 
 
 def line_of(error: BaseException) -> str:
-    """Type, message and place, in one line: ZeroDivisionError: division by zero (play.py:12)."""
+    """Type, message and place, in one line: ZeroDivisionError: division by zero (play.py:12).
+
+    What a user is meant to read comes alone and whole: it ends with the cure.
+    """
+    if isinstance(error, InputError):
+        return str(error)
     message = " ".join(str(error).split())[:300]
     text = f"{type(error).__name__}: {message}" if message else type(error).__name__
     frames = [

@@ -29,6 +29,7 @@ from understudy.games.arena import observe
 from understudy.games.arena import rules as r
 from understudy.games.arena import state as v
 from understudy.games.arena import world as w
+from understudy.games.arena.actions import MOVE_LEVELS
 from understudy.games.arena.bots import BOTS
 
 FLIGHT = r.SHOT_SPEED * r.STEP_SECONDS  # metres a shot goes in a step
@@ -231,6 +232,39 @@ def test_a_body_never_enters_nor_crosses_cover_nor_leaves_the_floor(layout, x, y
         level = abs(x - centre_x) < room_x
         up = (min(before_y, y) < centre_y + room_y) & (max(before_y, y) > centre_y - room_y)
         assert not (level & up).any()
+
+
+def touching(layout):
+    """Places right at the four walls of every box, one per row."""
+    (x, y), (room_x, room_y) = r.COVER[layout, :2], r.ROOM[layout]
+    sides = [
+        (x - room_x, y + 0.1),
+        (x + room_x, y + 0.1),
+        (x + 0.1, y - room_y),
+        (x + 0.1, y + room_y),
+    ]
+    places = np.concatenate([np.stack(side, axis=1) for side in sides])
+    return places[~in_cover(np.full(len(places), layout), *places.T)]
+
+
+@pytest.mark.parametrize("layout", range(r.NUM_LAYOUTS))
+def test_who_steps_off_a_wall_and_back_is_at_the_wall(layout):
+    """The way back ends at the wall but for rounding, and must not end inside by a bit."""
+    places = np.repeat(touching(layout), 81, axis=0)
+    moves = np.array([(a, b) for a in MOVE_LEVELS for b in MOVE_LEVELS])
+    moves = np.tile(moves, (len(places) // 81, 1))
+    world = w.World(len(places))
+    world.reset(range(len(places)))
+    world.layout[:] = layout
+    world.body[:, 0, [w.X, w.Y]] = places
+    for direction in (1, 0, -1, 0, 0):
+        before = world.body[:, 0, [w.X, w.Y]].copy()
+        actions = np.zeros((len(places), 2, len(r.ACTION)), np.float32)
+        actions[:, 0, [r.MOVE_X, r.MOVE_Y]] = direction * moves
+        world.step(actions)
+        after = world.body[:, 0, [w.X, w.Y]]
+        assert not in_cover(world.layout, *after.T).any()
+        assert abs(after - before).max() <= r.SPEED * r.STEP_SECONDS + 1e-9
 
 
 def test_in_long_wild_play_nobody_enters_cover_nor_is_too_fast():
@@ -649,7 +683,7 @@ def test_the_nearest_cover_is_the_nearest(x, y, layout):
     to = world.view[0, 0, [v.COVER_X, v.COVER_Y]]
     assert np.hypot(*to) == pytest.approx(np.hypot(*boxes.T).min(), rel=1e-6, abs=1e-6)
     assert abs(boxes - to).sum(axis=1).min() < 1e-5
-    assert np.array_equal(world.view[0, 0], world.view[0, 1])
+    assert world.view[0, 0].tobytes() == world.view[0, 1].tobytes()
 
 
 # --- endings and scores --------------------------------------------------------------------------

@@ -175,20 +175,34 @@ def _move(m, p, action, layout):  # type: ignore[no-untyped-def]
         share = min(r.ACCELERATION / max(change, 1e-9), 1.0)
         speed_x += change_x * share
         speed_y += change_y * share
-    m[me + X], m[me + VX] = _slide(m[me + X], speed_x, m[me + Y], 0, layout)
-    m[me + Y], m[me + VY] = _slide(m[me + Y], speed_y, m[me + X], 1, layout)
+    x, y = m[me + X], m[me + Y]
+    near = _is_near_cover(x, y, abs(speed_x), abs(speed_y), layout)
+    m[me + X], m[me + VX] = _slide(x, speed_x, y, 0, near, layout)
+    m[me + Y], m[me + VY] = _slide(y, speed_y, m[me + X], 1, near, layout)
 
 
 @kernel
-def _slide(place, speed, across, axis, layout):  # type: ignore[no-untyped-def]
+def _is_near_cover(x, y, speed_x, speed_y, layout):  # type: ignore[no-untyped-def]
+    """Whether a step at that speed could touch any cover: one quick look that mostly says no."""
+    near = False
+    # A hair further than the step goes: rounding must not let a body into a wall unseen.
+    reach_x, reach_y = speed_x * r.STEP_SECONDS + 1e-9, speed_y * r.STEP_SECONDS + 1e-9
+    for b in range(r.NUM_COVER):
+        beside = abs(x - r.COVER[layout, 0, b]) < r.ROOM[layout, 0, b] + reach_x
+        level = abs(y - r.COVER[layout, 1, b]) < r.ROOM[layout, 1, b] + reach_y
+        near |= beside & level
+    return near
+
+
+@kernel
+def _slide(place, speed, across, axis, near, layout):  # type: ignore[no-untyped-def]
     """Place and speed on one axis after a step that ends at the nearest obstacle."""
     wished = place + speed * r.STEP_SECONDS
     edge = r.HALF_FLOOR - r.RADIUS
     reached = min(max(wished, -edge), edge)
-    for b in range(r.NUM_COVER):
+    for b in range(r.NUM_COVER if near else 0):
         centre, room = r.COVER[layout, axis, b], r.ROOM[layout, axis, b]
         beside = abs(across - r.COVER[layout, 1 - axis, b]) < r.ROOM[layout, 1 - axis, b]
-        # `&`, not `and`: one rare branch instead of two that cannot be predicted.
         if beside & (abs(wished - centre) < room):
             reached = min(reached, centre - room) if speed > 0 else max(reached, centre + room)
     return reached, speed if reached == wished else 0.0
@@ -374,7 +388,7 @@ def _write_view(m, p, layout, known):  # type: ignore[no-untyped-def]
     for field in range(4):
         known[p, v.ENEMY_X + field] = side * m[me + SEEN_X + field] + 0.0
     known[p, v.ENEMY_AGE] = m[me + AGE]
-    known[p, v.COVER_X], known[p, v.COVER_Y] = _nearest_cover(m[me + X], m[me + Y], side, layout)
+    known[p, v.COVER_X], known[p, v.COVER_Y] = _nearest_cover(m[me + X], m[me + Y], p, layout)
     known[p, v.THREAT] = _threat(m, p, layout)
     for kind in range(0, len(r.STATIONS), 2):
         known[p, v.HEALTH_OURS + kind] = 1.0 if m[STATIONS + kind + p] <= 0 else 0.0
@@ -383,16 +397,22 @@ def _write_view(m, p, layout, known):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _nearest_cover(x, y, side, layout):  # type: ignore[no-untyped-def]
-    """From (x, y) to the middle of the nearest box, in the frame of `side`; ties by place."""
+def _nearest_cover(x, y, p, layout):  # type: ignore[no-untyped-def]
+    """From (x, y) to the middle of the nearest box, in player p's frame.
+
+    Boxes come in pairs that are each other's image, so both players look through them in the same
+    order, each in its own frame, and break ties alike.
+    """
+    side = 1.0 - 2.0 * p
     best, best_x, best_y = 1e9, 0.0, 0.0
-    for b in range(r.NUM_COVER):
+    for k in range(r.NUM_COVER):
+        b = k ^ p
         to_x, to_y = side * (r.COVER[layout, 0, b] - x), side * (r.COVER[layout, 1, b] - y)
         distance = to_x * to_x + to_y * to_y
-        if distance < best or (
-            distance == best and (to_y > best_y or (to_y == best_y and to_x > best_x))
-        ):
-            best, best_x, best_y = distance, to_x, to_y
+        nearer = distance < best
+        best = distance if nearer else best
+        best_x = to_x if nearer else best_x
+        best_y = to_y if nearer else best_y
     return best_x + 0.0, best_y + 0.0
 
 
