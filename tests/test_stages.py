@@ -111,7 +111,7 @@ def test_being_killed_over_and_over_changes_nothing(command, recorded, tmp_path)
         for folder in (broken, whole):
             shutil.rmtree(folder / "samples")
     here = [] if "train" in command else ["--workers", "0"]
-    program = [sys.executable, Path(__file__).with_name("killed_often.py"), "1", whole]
+    program = [sys.executable, Path(__file__).with_name("killed_often.py"), "2", whole]
     done = subprocess.run(
         [*program, *command.split(), "--quiet", *here, "--out", broken],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
@@ -194,7 +194,7 @@ def cluster():
         yield cluster.scheduler_address
 
 
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize("workers", [1, 2])
 def test_recordings_do_not_depend_on_the_number_of_workers(workers, recorded, tmp_path):
     succeed(RECORD, tmp_path / "run", "--workers", workers)
     assert contents(tmp_path / "run" / "recordings") == contents(recorded / "recordings")
@@ -501,7 +501,7 @@ def test_results_hang_on_the_seed_and_not_on_the_workers(clone, tmp_path):
     command = f"compete arena {clone} expert --matches 8"
     for name, more in {
         "here": ["--seed", 5],
-        "again": ["--seed", 5, "--workers", 2],
+        "again": ["--seed", 5, "--workers", 1],
         "other": ["--seed", 6],
     }.items():
         succeed(command, tmp_path / name, *more)

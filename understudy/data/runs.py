@@ -121,14 +121,14 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        manifest: dict[str, Any] = json.loads(path.read_text())
+        manifest: Any = json.loads(path.read_text())
         if not isinstance(manifest, dict) or not manifest.keys() >= _KEYS:
             raise ValueError("not what was written there")
     except ValueError as failure:
         raise InputError(
             f"{path} is damaged ({failure}). Start this stage over with --fresh"
         ) from failure
-    return manifest
+    return dict(manifest)
 
 
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

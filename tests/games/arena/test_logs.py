@@ -322,7 +322,9 @@ def test_a_truncated_archive_gives_what_is_whole_in_it(tmp_path):
     assert rejected.startswith(f"a.jsonl.gz:{rows + 1}: cannot be read from here on")
 
 
-@pytest.mark.parametrize("content", [b"", b"no archive", gzip.compress(b"{}", mtime=0)[:-1] + b"\0"])
+@pytest.mark.parametrize(
+    "content", [b"", b"no archive", gzip.compress(b"{}", mtime=0)[:-1] + b"\0"]
+)
 def test_a_damaged_archive_is_no_crash(tmp_path, content):
     (tmp_path / "a.jsonl.gz").write_bytes(content)
     (found,) = read_logs(tmp_path)

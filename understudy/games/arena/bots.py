@@ -173,7 +173,7 @@ def _level(value):  # type: ignore[no-untyped-def]
 @kernel
 def _head(i, x, y, out):  # type: ignore[no-untyped-def]
     """Move at full speed in that one of eight directions that is nearest to (x, y)."""
-    steep = 0.41421356 * max(abs(x), abs(y))  # the tangent of 22.5 degrees
+    steep = max(0.41421356 * max(abs(x), abs(y)), 1e-9)  # the tangent of 22.5 degrees
     out[i, r.MOVE_X] = 0.0 if abs(x) < steep else math.copysign(1.0, x)
     out[i, r.MOVE_Y] = 0.0 if abs(y) < steep else math.copysign(1.0, y)
 

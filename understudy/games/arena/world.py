@@ -283,7 +283,7 @@ def blocked(x0, y0, x1, y1, layout):  # type: ignore[no-untyped-def]
 def _interact(m, c, p, action, known):  # type: ignore[no-untyped-def]
     """Hold a station, or reload; and let a reload under way go on."""
     me = p * BODY
-    wants = action[p, r.INTERACT] > 0.5 and v.can_interact(known, p)
+    wants = action[p, r.INTERACT] >= 0.5 and v.can_interact(known, p)
     station = _station_in_reach(m, me) if wants else -1
     m[me + HOLD] = m[me + HOLD] + 1.0 if station >= 0 else 0.0
     if m[me + HOLD] >= r.HOLD_STEPS:
