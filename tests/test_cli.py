@@ -80,6 +80,9 @@ MISTAKES = {
     "record arena --logs {new} --out {new}": ["no logs in or below it. Give a folder with"],
     "record arena --logs {new} --fresh --out {run}": ["no logs in or below it. Give a folder with"],
     "record arena --out {run}": ["holds other work: matches was 40, now 2000", "or --fresh"],
+    "record arena --out /proc/nowhere": ["cannot write /proc/nowhere/", "choose another --out"],
+    "record arena --out {run}/recordings/manifest.json": ["cannot write", "choose another --out"],
+    "report {run} --out {run}": ["cannot write {run}: ", "choose another --out"],
     "encode arena --out {new}": ["holds no arena.matches. Make some: understudy record arena"],
     "encode arena --workers 1.5 --fresh --out {run}": ["workers '1.5': give a number"],
     "encode arena --players kiter --out {run}": [

@@ -101,7 +101,11 @@ def cut(path):
 # --- Killed --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [RECORD, ENCODE, TRAIN], ids=["record", "encode", "train"])
+@pytest.mark.parametrize(
+    "command",
+    [RECORD, ENCODE, pytest.param(TRAIN, marks=pytest.mark.slow)],
+    ids=["record", "encode", "train"],
+)
 def test_being_killed_over_and_over_changes_nothing(command, recorded, tmp_path):
     broken, whole = tmp_path / "broken", tmp_path / "whole"
     if "record" not in command:
@@ -140,7 +144,7 @@ def test_workers_die_with_the_program_and_the_same_command_goes_on(command, made
     run = tmp_path / "run"
     if command == ENCODE:
         shutil.copytree(many / "recordings", run / "recordings")
-    shards = random.Random(made).randint(2, 20)
+    shards = random.Random(made).randint(2, 8)
     kill_when(shards, run / made, [*command.split(), "--out", str(run)])
     assert read_manifest(run / made)["finished"] is None
     kept = identity(run / made)
@@ -194,12 +198,13 @@ def cluster():
         yield cluster.scheduler_address
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_recordings_do_not_depend_on_the_number_of_workers(workers, recorded, tmp_path):
     succeed(RECORD, tmp_path / "run", "--workers", workers)
     assert contents(tmp_path / "run" / "recordings") == contents(recorded / "recordings")
 
 
+@pytest.mark.slow
 def test_a_cluster_makes_the_same_recordings_and_samples(cluster, recorded, tmp_path):
     succeed(RECORD, tmp_path / "run", "--workers", cluster)
     succeed(ENCODE, tmp_path / "run", "--workers", cluster)

@@ -17,7 +17,7 @@ AGAIN = "Train again: understudy train arena imitate --fresh"
 @pytest.fixture
 def folder(tmp_path):
     saved = tmp_path / "imitate"
-    save_policy(saved, FactoredPolicy(SHAPE, seed=1), notes={"step": "7"})
+    save_policy(saved, FactoredPolicy(SHAPE, seed=1))
     return saved
 
 
@@ -148,3 +148,9 @@ def test_a_feature_that_never_varies_stays_finite():
     policy = FactoredPolicy(PolicyShape(("a",), {"x": 2}, (4,)))
     policy.standardise(torch.tensor([2.0]), torch.tensor([0.0]))
     assert policy(torch.tensor([[2.0], [5.0]])).logits.isfinite().all()
+
+
+def test_the_same_weights_are_the_same_bytes(tmp_path):
+    for folder in ("a", "b"):
+        save_policy(tmp_path / folder, FactoredPolicy(SHAPE, seed=1))
+    assert (tmp_path / "a" / WEIGHTS).read_bytes() == (tmp_path / "b" / WEIGHTS).read_bytes()

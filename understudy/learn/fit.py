@@ -35,7 +35,7 @@ from understudy.learn.checkpoint import (
 )
 from understudy.learn.evaluate import Score, evaluate
 from understudy.learn.journal import Journal
-from understudy.learn.policy import WEIGHTS, FactoredPolicy, load_policy, misfits, save_policy
+from understudy.learn.policy import FactoredPolicy, load_policy, misfits, save_policy
 from understudy.learn.recipe import PolicyRecipe, Progress
 
 CHECKPOINT, EVALUATION, LAST = "checkpoint.pt", "evaluation.json", "last.safetensors"
@@ -167,7 +167,7 @@ class Training:
         self._require_finite("validation loss", score.loss)
         if score.loss < at.best_loss:
             at.best_loss, at.best_step, at.stale = score.loss, at.step, 0
-            save_policy(self.out, self.policy, name=WEIGHTS, notes={"step": str(at.step)})
+            save_policy(self.out, self.policy)
         else:
             at.stale += 1
         train = {f"train/{name}": mean for name, mean in self.means.read().items()}
@@ -307,7 +307,7 @@ def _splits(
 def _conclude(training: Training) -> dict[str, Any]:
     """Write the last weights, and what the best ones are worth."""
     out, at = training.out, training.at
-    save_policy(out, training.policy, name=LAST, notes={"step": str(at.step)})
+    save_policy(out, training.policy, name=LAST)
     best = load_policy(out, training.recipe.decisions).to(training.device)
     evaluation = {
         "steps": at.step,

@@ -125,17 +125,15 @@ class FactoredPolicy(nn.Module):
         return self.choices(observation, legal).sample(uniform)
 
 
-def save_policy(
-    folder: Path,
-    policy: FactoredPolicy,
-    *,
-    name: str = WEIGHTS,
-    notes: Mapping[str, str] | None = None,
-) -> None:
-    """Write a policy's weights whole, with its shape and `notes` inside."""
+def save_policy(folder: Path, policy: FactoredPolicy, *, name: str = WEIGHTS) -> None:
+    """Write a policy's weights whole, with its shape inside.
+
+    One key of metadata only: safetensors writes several in random order, and the same weights should
+    be the same bytes.
+    """
     tensors = {key: value.cpu().contiguous() for key, value in policy.state_dict().items()}
     with writing(folder / name) as aside:
-        aside.write_bytes(save(tensors, {**(notes or {}), SHAPE_KEY: policy.shape.to_json()}))
+        aside.write_bytes(save(tensors, {SHAPE_KEY: policy.shape.to_json()}))
 
 
 def load_policy(
