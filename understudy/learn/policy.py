@@ -128,8 +128,8 @@ class FactoredPolicy(nn.Module):
 def save_policy(folder: Path, policy: FactoredPolicy, *, name: str = WEIGHTS) -> None:
     """Write a policy's weights whole, with its shape inside.
 
-    One key of metadata only: safetensors writes several in random order, and the same weights should
-    be the same bytes.
+    One key of metadata only: safetensors writes several in random order, and the same weights
+    should be the same bytes.
     """
     tensors = {key: value.cpu().contiguous() for key, value in policy.state_dict().items()}
     with writing(folder / name) as aside:
