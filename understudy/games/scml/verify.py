@@ -1,50 +1,30 @@
-"""Play the same worlds in scml and in our engine, and compare all that happened.
+"""Play the same worlds in scml and in our engine, and compare all that happened."""
 
-Agents draw random numbers, and so does negmas between their calls. So in both simulators every call
-into an agent starts from its own seed, made of the world's, the agent's place and the number of
-calls before. Equal games then have equal numbers of calls too, which is compared as well.
-"""
-
-import contextlib
-import functools
-import io
-import os
 import random
 import tempfile
 import time
-import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-from negmas.sao import SAOSyncController
+from rich.table import Table
 from scml.oneshot.agent import OneShotAgent
-from scml.oneshot.common import OneShotExogenousContract
-from scml.oneshot.sysagents import DefaultOneShotAdapter
-from scml.std.world import SCML2024StdWorld
 
+from understudy import workers
+from understudy.errors import InputError
 from understudy.games.scml.engine import agents
-from understudy.games.scml.engine.config import Exogenous, WorldConfig, draw
-from understudy.games.scml.engine.voices import takes
+from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.world import World
+from understudy.games.scml.reseeding import reseeded
+from understudy.games.scml.stock import quiet, scml_world
 
-CALLS = (
-    "init",
-    "before_step",
-    "step",
-    "first_proposals",
-    "counter_all",
-    "propose",
-    "respond",
-    "on_negotiation_success",
-    "on_negotiation_failure",
-)
-SHOWN = 5
-"""Differences of a world that are told; the rest is counted."""
+MIXED = "mixed"
+LEVELS = (2, 3, 4)
+STEPS = (20, 50)
+FACTORIES = (2, 4)
+"""Per level. Fewer days and factories than in the league: stock scml is slow."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +68,95 @@ class Comparison:
     engine_seconds: float = 0.0
 
 
+@dataclass(frozen=True)
+class FieldResult:
+    """All cases of one field added up."""
+
+    field: str
+    worlds: int
+    contracts: int
+    differences: list[str]
+    """In words, each with its case."""
+    ended: int
+    """Worlds that an exception of an agent ended, in both simulators alike."""
+    scml_seconds: float
+    engine_seconds: float
+
+
+def verify(
+    chosen: Sequence[str],
+    num_worlds: int,
+    seed: int,
+    *,
+    worker: str | int | None = None,
+    quiet: bool = False,
+) -> list[FieldResult]:
+    """Every agent alone in `num_worlds` worlds, and all of them mixed; a result per field."""
+    if num_worlds < 1:
+        raise InputError(f"--worlds must be at least 1, not {num_worlds}")
+    planned = cases(chosen, num_worlds, seed)
+    outcomes = workers.run(
+        compare,
+        {f"{number:04d}": case for number, case in enumerate(planned)},
+        workers=worker,
+        title="verifying",
+        quiet=quiet,
+    )
+    by_field: dict[str, list[Comparison]] = defaultdict(list)
+    for case, outcome in zip(planned, outcomes, strict=True):
+        failed = Comparison(case, 0, [f"could not be played: {outcome.error}"])
+        by_field[case.field].append(outcome.value or failed)
+    return [_add_up(field, comparisons) for field, comparisons in by_field.items()]
+
+
+def _add_up(field: str, comparisons: Sequence[Comparison]) -> FieldResult:
+    return FieldResult(
+        field,
+        len(comparisons),
+        sum(one.contracts for one in comparisons),
+        [
+            f"{one.case.field}, world {one.case.seed}, {one.case.factories_per_level} factories, "
+            f"{one.case.steps} days: {difference}"
+            for one in comparisons
+            for difference in one.differences
+        ],
+        sum(one.ended is not None for one in comparisons),
+        sum(one.scml_seconds for one in comparisons),
+        sum(one.engine_seconds for one in comparisons),
+    )
+
+
+def cases(chosen: Sequence[str], num_worlds: int, seed: int) -> list[Case]:
+    """The worlds to play. Mixed ones are as many as it takes for everybody to be in some."""
+    dice = random.Random(seed)
+    found = []
+    for name in chosen:
+        for number in range(num_worlds):
+            sizes, steps = _size(dice, number)
+            players = (name,) * sum(sizes)
+            found.append(Case(name, players, sizes, steps, _seed(dice)))
+    everybody = sorted({*chosen, *agents.FILLERS})
+    for number in range(max(num_worlds, len(chosen) * num_worlds // 8)):
+        sizes, steps = _size(dice, number)
+        players = tuple(dice.choice(everybody) for _ in range(sum(sizes)))
+        found.append(Case(MIXED, players, sizes, steps, _seed(dice)))
+    return found
+
+
+def _size(dice: random.Random, number: int) -> tuple[tuple[int, ...], int]:
+    levels = LEVELS[number % len(LEVELS)]
+    return tuple(dice.randint(*FACTORIES) for _ in range(levels)), dice.randint(*STEPS)
+
+
+def _seed(dice: random.Random) -> int:
+    return dice.randrange(10**6)
+
+
 def compare(case: Case) -> Comparison:
     """Play a case in both simulators."""
     config = draw(case.factories_per_level, case.steps, case.seed)
     kinds = agents.load_all(case.players)
-    with _quiet():
+    with quiet():
         theirs = play_in_scml(config, kinds, case.seed)
         ours = play_in_engine(config, kinds, case.seed)
     return Comparison(
@@ -137,8 +201,8 @@ def _first_difference(theirs: Any, ours: Any) -> str:
 def play_in_engine(config: WorldConfig, kinds: Sequence[type[OneShotAgent]], seed: int) -> Game:
     """The game as our engine plays it."""
     started = time.process_time()
-    calls, reseeding = _reseeding(kinds, seed)
-    world = World(config, [(kind, {}) for kind in reseeding], strict=True)
+    calls, seeded = reseeded(kinds, seed)
+    world = World(config, [(kind, {}) for kind in seeded], strict=True)
     ended = None
     try:
         world.run()
@@ -174,8 +238,8 @@ def play_in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]], seed:
     """The game as scml plays it, with its logs and threads switched off."""
     with tempfile.TemporaryDirectory() as folder:
         started = time.process_time()
-        calls, reseeding = _reseeding(kinds, seed)
-        world = scml_world(config, reseeding, folder)
+        calls, seeded = reseeded(kinds, seed)
+        world = scml_world(config, seeded, folder)
         ended = None
         try:
             world.run()
@@ -208,125 +272,21 @@ def play_in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]], seed:
     )
 
 
-def scml_world(
-    config: WorldConfig, kinds: Sequence[type[OneShotAgent]], folder: str, **options: Any
-) -> SCML2024StdWorld:
-    """scml's own world of a configuration; everything that makes it slow or random is off."""
-    options = {"sync_calls": True, "saved_details_level": 0, "storage_format": "csv"} | options
-    world = SCML2024StdWorld(
-        catalog_prices=np.array(config.catalog_prices),
-        profiles=[factory.profile for factory in config.factories],
-        agent_types=[DefaultOneShotAdapter] * len(kinds),
-        agent_params=[{"controller_type": kind} for kind in kinds],
-        exogenous_contracts=[_exogenous(trade) for trade in config.exogenous],
-        initial_balance=np.array([factory.initial_balance for factory in config.factories]),
-        n_steps=config.steps,
-        force_signing=True,
-        agent_name_reveals_type=False,
-        log_folder=folder,
-        time_limit=float("inf"),
-        no_logs=True,
-        compact=True,
-        fast=True,
-        **options,
-    )
-    for name, factory in zip(config.names, config.factories, strict=True):
-        world.agent_storage_cost[name] = np.array(factory.storage_cost)
-        world.agent_disposal_cost[name] = np.array(factory.disposal_cost)
-        world.agent_shortfall_penalty[name] = np.array(factory.shortfall_penalty)
-    world.save_negotiations = False
-    _order_signatures(world)
-    return world
-
-
-def _order_signatures(world: SCML2024StdWorld) -> None:
-    """Have contracts signed in the order they were made.
-
-    scml keeps those of a day in a set, ordered by random ids, and with their order the last bits of
-    the trading prices would change from run to run.
-    """
-
-    class InOrder(dict[Any, None]):
-        def add(self, contract: Any) -> None:
-            self[contract] = None
-
-        def remove(self, contract: Any) -> None:
-            del self[contract]
-
-    found: dict[int, InOrder] = defaultdict(InOrder)
-    for day, contracts in world.unsigned_contracts.items():
-        for contract in world.exogenous_contracts[day]:
-            assert contract in contracts
-            found[day].add(contract)
-    world.unsigned_contracts = found
-
-
-def _exogenous(trade: Exogenous) -> OneShotExogenousContract:
-    outside = -1
-    return OneShotExogenousContract(
-        quantity=trade.quantity,
-        unit_price=trade.unit_price,
-        product=trade.product,
-        seller=outside if trade.product == 0 else trade.factory,
-        buyer=trade.factory if trade.product == 0 else outside,
-        time=trade.day,
-        revelation_time=trade.day,
-    )
-
-
-# --- equal randomness ----------------------------------------------------------------------------
-
-
-def _reseeding(
-    kinds: Sequence[type[OneShotAgent]], seed: int
-) -> tuple[list[int], list[type[OneShotAgent]]]:
-    """Subclasses that seed before every call, and how often each has done so."""
-    calls = [0] * len(kinds)
-    return calls, [_reseeded(kind, place, seed, calls) for place, kind in enumerate(kinds)]
-
-
-def _reseeded(
-    kind: type[OneShotAgent], place: int, seed: int, calls: list[int]
-) -> type[OneShotAgent]:
-    def seeded(method: Any) -> Any:
-        unknown = {name for name in ("dest", "source") if not takes(method, name)}
-
-        @functools.wraps(method)
-        def call(*arguments: Any, **named: Any) -> Any:
-            if not unknown.isdisjoint(named):
-                raise TypeError  # as the method would: negmas tries what an agent takes
-            calls[place] += 1
-            number = (seed * 1_000_003 + place * 7919 + calls[place] * 104_729) % 2**32
-            random.seed(number)
-            np.random.seed(number)
-            return method(*arguments, **named)
-
-        return call
-
-    members = {
-        name: seeded(getattr(kind, name))
-        for name in ("__init__", *CALLS)
-        # Where an agent leaves these two to negmas' controller, engines may do without them.
-        if hasattr(kind, name)
-        and getattr(kind, name) is not getattr(SAOSyncController, name, None)
-        and getattr(kind, name) is not getattr(OneShotAgent, name, None)
-    }
-    members |= {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
-    return type(kind.__name__, (kind,), members)
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Agents print and warn, and some write files where they are: neither concerns us."""
-    here = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        os.chdir(folder)
-        try:
-            with (
-                contextlib.redirect_stdout(io.StringIO()),
-                contextlib.redirect_stderr(io.StringIO()),
-            ):
-                yield
-        finally:
-            os.chdir(here)
+def results_table(results: Sequence[FieldResult]) -> Table:
+    """A row per field. Seeding every call slows both down, ours more: see `benchmarks/`."""
+    table = Table(title="scml and our engine, same worlds", title_justify="left")
+    table.add_column("agents", no_wrap=True)
+    for name in ("worlds", "failed", "contracts", "differ", "scml s", "ours s", "faster"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for result in results:
+        table.add_row(
+            result.field,
+            f"{result.worlds}",
+            f"{result.ended}",
+            f"{result.contracts:,}",
+            f"{len(result.differences)}",
+            f"{result.scml_seconds:.1f}",
+            f"{result.engine_seconds:.1f}",
+            f"{result.scml_seconds / max(result.engine_seconds, 1e-9):.1f}x",
+        )
+    return table
