@@ -63,6 +63,9 @@ class HostedAWI(StdAWI):
         self._future_supplies: Commitments = _by_day()
         self._future_sales_cost: Commitments = _by_day()
         self._future_supplies_cost: Commitments = _by_day()
+        self._sold: dict[int, int] = {}
+        self._supplied: dict[int, int] = {}
+        """Totals of two of them, by day: agents ask for little else."""
         self._world = world
         self.agent = host
         self._factory = host.factory
@@ -209,8 +212,8 @@ class HostedAWI(StdAWI):
         return (
             today.supply_quantity
             + self._factory.stock
-            + sum(self._future_supplies.get(day, _NOTHING).values())
-            - sum(self._future_sales.get(day, _NOTHING).values())
+            + self._supplied.get(day, 0)
+            - self._sold.get(day, 0)
             - today.sale_quantity
         )
 
@@ -222,11 +225,27 @@ class HostedAWI(StdAWI):
         today, day = self._factory.exogenous, self._world.day
         return (
             today.sale_quantity
-            + sum(self._future_sales.get(day, _NOTHING).values())
-            - sum(self._future_supplies.get(day, _NOTHING).values())
+            + self._sold.get(day, 0)
+            - self._supplied.get(day, 0)
             - today.supply_quantity
             - self._factory.stock
         )
+
+    def total_sales_at(self, step: int) -> int:
+        """Units sold to others for a day to come."""
+        return self._sold.get(step, 0) if step >= self._world.day else 0
+
+    def total_supplies_at(self, step: int) -> int:
+        """Units bought from others for a day to come."""
+        return self._supplied.get(step, 0) if step >= self._world.day else 0
+
+    def _register_sale(self, customer: str, quantity: int, unit_price: int, step: int) -> None:
+        super()._register_sale(customer, quantity, unit_price, step)
+        self._sold[step] = self._sold.get(step, 0) + quantity
+
+    def _register_supply(self, supplier: str, quantity: int, unit_price: int, step: int) -> None:
+        super()._register_supply(supplier, quantity, unit_price, step)
+        self._supplied[step] = self._supplied.get(step, 0) + quantity
 
     # --- talks -----------------------------------------------------------------------------------
 
@@ -264,9 +283,6 @@ class HostedAWI(StdAWI):
         return found
 
 
-_NOTHING: dict[str, int] = {}
-
-
 def _side_of(talk: Talk, name: str) -> str:
     return "buy" if talk.annotation["buyer"] == name else "sell"
 
@@ -299,7 +315,7 @@ class DeferredUFun(OneShotUFun):
     def note(self, event: str, *details: Any) -> None:
         """Tell it of a talk's end: the name and arguments of one of its `register_` methods."""
         if "_deferred" in self.__dict__:
-            self._events.append((event, *details))
+            self.__dict__["_events"].append((event, *details))
         else:
             getattr(self, event)(*details)
 

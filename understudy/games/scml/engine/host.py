@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from negmas import Contract as NegmasContract
 from negmas.negotiators.common import NegotiatorEntry
-from negmas.sao import SAOState
 from scml.oneshot.agent import OneShotAgent
 
 from understudy.games.scml.engine.awi import DeferredUFun, HostedAWI
 from understudy.games.scml.engine.factory import Factory
 from understudy.games.scml.engine.faults import CallTimeout, Fault
-from understudy.games.scml.engine.talks import Side, Talk, TalkView
+from understudy.games.scml.engine.talks import Talk, TalkView
 from understudy.games.scml.engine.voices import PlainVoice, SyncVoice, decides_jointly
 
 if TYPE_CHECKING:
@@ -53,7 +52,8 @@ class Host:
         self.voice = voice(self.agent, world.watchdog, self.give_up)
         self.open_talks: dict[str, Talk] = {}
         """Today's, until they end."""
-        self._hears_of_success = kind.on_negotiation_success is not _no_success
+        self.hears_of_success = kind.on_negotiation_success is not _no_success
+        """Whether the agent listens; making a contract for negmas takes time."""
         self._hears_of_failure = kind.on_negotiation_failure is not _no_failure
 
     def join(self) -> None:
@@ -74,10 +74,6 @@ class Host:
 
     # --- talks -----------------------------------------------------------------------------------
 
-    def side(self, partner: str) -> Side:
-        """This agent's part in a talk."""
-        return Side(self.voice, partner)
-
     def meet(self, talks: dict[str, Talk]) -> None:
         """Today's talks, by partner, in the order they were called for."""
         self.open_talks = dict(talks)
@@ -96,26 +92,17 @@ class Host:
         event = "register_supply" if is_buyer else "register_sale"
         self.ufun.note(event, quantity, price, day)
         self.open_talks.pop(partner, None)
-        if self._hears_of_success:
+        if self.hears_of_success:
             self.call(self.agent.on_negotiation_success, contract, talk.view)
 
     def part(self, talk: Talk, partner: str, partners: list[str]) -> None:
         """A talk has ended without (DefaultOneShotAdapter.on_negotiation_failure)."""
         is_buyer = talk.annotation["buyer"] == self.id
-        self.ufun.note(f"register_{'supply' if is_buyer else 'sale'}_failure", partner)
+        self.ufun.note("register_supply_failure" if is_buyer else "register_sale_failure", partner)
         self.open_talks.pop(partner, None)
         if self._hears_of_failure:
             failure = self.agent.on_negotiation_failure
             self.call(failure, partners, talk.annotation, talk.view, talk.state)
-
-    def close_talk(self, partner: str, state: SAOState) -> None:
-        """A talk is over, before anybody hears of its result."""
-        self.voice.close(partner, state)
-
-    @property
-    def wants_contracts(self) -> bool:
-        """Whether the agent hears of agreements; making negmas' contracts takes time."""
-        return self._hears_of_success
 
     # --- the day ---------------------------------------------------------------------------------
 

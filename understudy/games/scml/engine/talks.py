@@ -7,6 +7,7 @@ from everyone). Mirrors `SAOMechanism.__call__`, `Mechanism.step` and `SAONegoti
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from negmas import ResponseType
@@ -75,6 +76,30 @@ class Agenda:
         if outcome_types_are_ok(offer, self.outcome_space.issues):
             return offer
         return cast_value_types(offer, self.outcome_space.issues)
+
+
+class TalkState(SAOState):
+    """negmas' state of a talk. Its many fields start as the class's, which takes no time."""
+
+    running = waiting = started = broken = timedout = False
+    ended_without_starting = has_error = False
+    step = n_acceptances = 0
+    time = relative_time = 0.0
+    n_negotiators = 2
+    agreement: Any = None
+    current_offer: Any = None
+    current_proposer: Any = None
+    last_negotiator: Any = None
+    results = current_data = current_proposer_agent = last_thread = None
+    error_details = erred_negotiator = erred_agent = ""
+    new_offers: Any = ()
+    new_offerer_agents: Any = ()
+    new_data: Any = ()
+    threads: Any = MappingProxyType({})
+    left_negotiators: Any = frozenset()
+
+    def __init__(self) -> None:
+        """Nothing has happened yet."""
 
 
 class TalkView:
@@ -191,7 +216,7 @@ class Talk:
         self.sides = (opener, other)
         self.agenda = agenda
         self.annotation = annotation
-        self.state = SAOState(n_negotiators=2)
+        self.state = TalkState()
         self.view = TalkView(self)
         self.offers: list[tuple[int, Offer]] = []
         """Which side offered what, in order."""

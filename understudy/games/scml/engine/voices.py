@@ -61,7 +61,7 @@ class PlainVoice:
             self._agent.reset()
             self._agent._negotiators = negotiators
 
-    def close(self, partner: str, state: SAOState) -> None:
+    def close(self, partner: str) -> None:
         """A talk has ended."""
         if self._inherited:
             self._agent._reset_for(partner)
@@ -127,7 +127,7 @@ class SyncVoice:
         self._waits: dict[str, int] = defaultdict(int)
         self._has_opened = False
 
-    def close(self, partner: str, state: SAOState) -> None:
+    def close(self, partner: str) -> None:
         """A talk has ended."""
         self._num_active -= 1
         self._forget(partner)

@@ -21,7 +21,7 @@ from understudy.games.scml.engine.faults import Fault, Watchdog
 from understudy.games.scml.engine.host import Host
 from understudy.games.scml.engine.prices import TradingPrices
 from understudy.games.scml.engine.reports import Reports
-from understudy.games.scml.engine.talks import Agenda, Talk
+from understudy.games.scml.engine.talks import Agenda, Side, Talk
 
 HORIZON = 10
 """Deliveries can be agreed for today and this many days ahead."""
@@ -188,12 +188,14 @@ class World:
         """Every second level opens, with its suppliers first (SCMLBaseWorld._make_negotiations)."""
         self._talks: list[Talk] = []
         by_host: dict[str, dict[str, Talk]] = {name: {} for name in self._index_of}
-        for product in range(self.config.num_products - 1, -1, -2):
+        for product in range(self.config.num_products - 1, 0, -2):
+            suppliers = self._solvent(self.suppliers[product - 1])
+            consumers = self._solvent(self.consumers[product])
             for opener in self._solvent(self.suppliers[product]):
-                for supplier in self._solvent(self.suppliers[product - 1]):
-                    self._call_for(opener, supplier, product - 1, by_host)
-                for consumer in self._solvent(self.consumers[product]):
-                    self._call_for(opener, consumer, product, by_host)
+                for supplier in suppliers:
+                    self._call_for(opener, supplier, True, by_host)
+                for consumer in consumers:
+                    self._call_for(opener, consumer, False, by_host)
         for host in self.hosts:
             host.meet(by_host[host.name])
 
@@ -203,9 +205,10 @@ class World:
         ]
 
     def _call_for(
-        self, opener: str, other: str, product: int, by_host: dict[str, dict[str, Talk]]
+        self, opener: str, other: str, is_buy: bool, by_host: dict[str, dict[str, Talk]]
     ) -> None:
-        is_buy = product == self.factory_of(opener).level
+        host = self._host_of[opener]
+        product = host.factory.level if is_buy else host.factory.level + 1
         annotation = {
             "product": product,
             "is_buy": is_buy,
@@ -215,8 +218,8 @@ class World:
             "sim_step": self.day,
         }
         talk = Talk(
-            self._host_of[opener].side(other),
-            self._host_of[other].side(opener),
+            Side(host.voice, other),
+            Side(self._host_of[other].voice, opener),
             self.agendas[product],
             annotation,
             patience=len(self.hosts),
@@ -238,18 +241,18 @@ class World:
 
     def _end(self, talk: Talk) -> None:
         opener, other = talk.annotation["caller"], talk.sides[0].partner
-        hosts = self._host_of[opener], self._host_of[other]
-        for host, partner in zip(hosts, (other, opener), strict=True):
-            host.close_talk(partner, talk.state)
+        first, second = self._host_of[opener], self._host_of[other]
+        first.voice.close(other)
+        second.voice.close(opener)
         if talk.state.agreement is None:
-            for host, partner in zip(hosts, (other, opener), strict=True):
-                host.part(talk, partner, [opener, other])
+            first.part(talk, other, [opener, other])
+            second.part(talk, opener, [opener, other])
             return
         contract = None
-        if any(host.wants_contracts for host in hosts):
+        if first.hears_of_success or second.hears_of_success:
             contract = self._negmas_contract(talk, [opener, other])
-        for host, partner in zip(hosts, (other, opener), strict=True):
-            host.agree(talk, partner, contract)
+        first.agree(talk, other, contract)
+        second.agree(talk, opener, contract)
         self._sign(talk)
 
     def _sign(self, talk: Talk) -> None:
