@@ -88,7 +88,7 @@ def measure(names: Sequence[str], worlds: int) -> tuple[float, float, float, flo
     default = switched = ours = own = 0.0
     for seed in range(worlds):
         config = draw(SIZES, STEPS, seed)
-        kinds = agents.load_all([names[(i + seed) % len(names)] for i in range(sum(SIZES))])
+        kinds = agents.load_for_world([names[(i + seed) % len(names)] for i in range(sum(SIZES))])
         with quiet():
             play_ours(config, kinds)  # imports, caches
             ours += seconds_of(lambda c=config, k=kinds: play_ours(c, k))

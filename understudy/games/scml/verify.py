@@ -155,10 +155,9 @@ def _seed(dice: random.Random) -> int:
 def compare(case: Case) -> Comparison:
     """Play a case in both simulators."""
     config = draw(case.factories_per_level, case.steps, case.seed)
-    kinds = agents.load_all(case.players)
     with quiet():
-        theirs = play_in_scml(config, kinds, case.seed)
-        ours = play_in_engine(config, kinds, case.seed)
+        theirs = play_in_scml(config, agents.load_for_world(case.players), case.seed)
+        ours = play_in_engine(config, agents.load_for_world(case.players), case.seed)
     return Comparison(
         case,
         len(theirs.contracts),

@@ -3,6 +3,7 @@
 Older agents of the Standard track were written for another world and cannot play in this one.
 """
 
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -68,6 +69,9 @@ PATHS: dict[str, str] = (
     | {name: f"scml_agents.scml2026.standard.{p}.MAIN_AGENT" for name, p in LEAGUE_2026.items()}
 )
 
+UNFORGETTING = ("LitaYR",)
+"""Agents that keep what they learn in their module, where the next world would find it."""
+
 INEXACT: dict[str, str] = {}
 """Agents whose games cannot be repeated, not even in scml, and why."""
 
@@ -91,6 +95,13 @@ def load(name: str) -> type[OneShotAgent]:
     return getattr(import_module(module), kind)
 
 
-def load_all(chosen: Sequence[str]) -> list[type[OneShotAgent]]:
-    """Classes in the order of the names."""
-    return [load(name) for name in chosen]
+def load_for_world(players: Sequence[str]) -> list[type[OneShotAgent]]:
+    """The classes for one world, in the order of the names, with nothing left of other worlds."""
+    for name in set(players).intersection(UNFORGETTING):
+        _forget(PATHS[name].rpartition(".")[0])
+    return [load(name) for name in players]
+
+
+def _forget(package: str) -> None:
+    for module in [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]:
+        del sys.modules[module]

@@ -70,6 +70,10 @@ class HostedAWI(StdAWI):
         self.agent = host
         self._factory = host.factory
         self._config = host.factory.config
+        # As numpy's numbers, since they do not raise where Python's would: x / 0 is infinite.
+        self._storage_cost = np.array(self._config.storage_cost)
+        self._disposal_cost = np.array(self._config.disposal_cost)
+        self._shortfall_penalty = np.array(self._config.shortfall_penalty)
         self._set_place(world)
 
     def _set_place(self, world: "World") -> None:
@@ -145,13 +149,14 @@ class HostedAWI(StdAWI):
 
     @property
     def current_balance(self) -> float:
-        """Money."""
-        return self._factory.balance
+        """Money: a whole number before the first day's profit, then one of numpy's."""
+        balance = self._factory.balance
+        return np.float64(balance) if self._world.day else balance
 
     @property
     def current_score(self) -> float:
         """What the game would be worth if it ended now."""
-        return self._factory.score
+        return np.float64(self._factory.score)
 
     @property
     def current_inventory(self) -> tuple[int, int]:
@@ -191,17 +196,17 @@ class HostedAWI(StdAWI):
     @property
     def current_disposal_cost(self) -> float:
         """Per unit, as a share of the input's trading price."""
-        return self._config.disposal_cost[self._world.day]
+        return self._disposal_cost[self._world.day]
 
     @property
     def current_storage_cost(self) -> float:
         """Per unit, as a share of the input's trading price."""
-        return self._config.storage_cost[self._world.day]
+        return self._storage_cost[self._world.day]
 
     @property
     def current_shortfall_penalty(self) -> float:
         """Per unit, as a share of the output's trading price."""
-        return self._config.shortfall_penalty[self._world.day]
+        return self._shortfall_penalty[self._world.day]
 
     @property
     def needed_sales(self) -> int:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
+import numpy as np
 from scml.oneshot.common import FinancialReport
 
 from understudy.games.scml.engine.factory import Factory
@@ -26,7 +27,7 @@ class Reports:
             report = FinancialReport(
                 agent_id=name,
                 step=day,
-                cash=factory.balance,
+                cash=np.float64(factory.balance),
                 assets=0,  # the league does not publish them
                 breach_prob=sum(level > 0 for level in levels) / len(levels),
                 breach_level=sum(levels) / len(levels),
