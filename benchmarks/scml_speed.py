@@ -23,12 +23,13 @@ from understudy.games.scml.stock import quiet, scml_world
 
 STEPS, SIZES = 100, (5, 5, 5)
 TOP = ("AS0", "Xeno", "UltraSuperMiracle", "PriceTrend", "Penguin", "Cautious", "QuickDecision")
+FILLERS = agents.FILLERS["std"]
 FIELDS: dict[str, tuple[str, ...]] = {
     "Penguin": ("Penguin",),
     "top 2024/25 mix": TOP,
-    "built-ins": agents.FILLERS,
+    "built-ins": FILLERS,
     # As a tournament fills a world: three competitors, the others fillers.
-    "official": ("Penguin", *agents.FILLERS, "AS0", *agents.FILLERS, "Xeno", *agents.FILLERS),
+    "official": ("Penguin", *FILLERS, "AS0", *FILLERS, "Xeno", *FILLERS),
 }
 DEFAULTS = {"sync_calls": False, "saved_details_level": 1, "storage_format": None}
 

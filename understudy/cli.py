@@ -286,15 +286,15 @@ def verify(
     """
     if game != "scml":
         raise InputError(f"there is no simulator to hold {game} against; there is one for scml")
-    if track != "std":
-        raise InputError(f"the engine plays no track '{track}' yet; it plays std")
     from understudy.games.scml import verify as scml
     from understudy.games.scml.engine.agents import INEXACT, names
+    from understudy.games.scml.engine.rules import track_named
 
-    chosen = names(agents)
+    rules = track_named(track)
+    chosen = names(agents, rules)
     left_out = {name: why for name, why in INEXACT.items() if name in chosen}
     chosen = [name for name in chosen if name not in left_out]
-    results = scml.verify(chosen, worlds, seed, worker=workers, quiet=quiet)
+    results = scml.verify(chosen, worlds, seed, track=rules, worker=workers, quiet=quiet)
     out_console.print(scml.results_table(results))
     for name, why in left_out.items():
         print(f"{name} is left out: {why}")

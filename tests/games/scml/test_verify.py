@@ -3,19 +3,21 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from understudy.games.scml import verify
 from understudy.games.scml.engine import agents, prices, talks, world
+from understudy.games.scml.engine.rules import RULES
 from understudy.games.scml.verify import Case, Game, compare
 
 BUILT_INS = ("Greedy", "Random", "SyncRandom", "DoNothing")
 
 
-def case(players, sizes, steps, seed=7):
+def case(players, sizes, steps, seed=7, track="std"):
     turns = tuple(players[place % len(players)] for place in range(sum(sizes)))
-    return Case("test", turns, sizes, steps, seed)
+    return Case(track, "test", turns, sizes, steps, seed)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,8 @@ def case(players, sizes, steps, seed=7):
             ["Cautious", "EmSel", "AX", "S5s", "Penguin"], (2, 2, 2, 2), 15
         ),  # all kinds of voices
         case(["LitaYR", "AS0"], (2, 2), 10),
+        case(["Random", "SyncRandom", "Greedy"], (3, 3), 12, track="oneshot"),
+        case(["CostAverse", "Cautious"], (3, 3), 10, track="oneshot"),
     ],
     ids=lambda played: "-".join(dict.fromkeys(played.players)),
 )
@@ -41,9 +45,16 @@ def test_every_contract_profit_and_score_is_as_in_scml(played):
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_every_agent_alone_and_mixed_plays_as_in_scml():
-    results = verify.verify(list(agents.PATHS), 3, seed=1, quiet=True)
+    results = verify.verify(list(agents.STD), 3, seed=1, quiet=True)
     assert [line for result in results for line in result.differences] == []
     assert len(agents.INEXACT) <= 3
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_every_oneshot_agent_alone_and_mixed_plays_as_in_scml():
+    results = verify.verify(list(agents.ONESHOT), 2, seed=1, track="oneshot", quiet=True)
+    assert [line for result in results for line in result.differences] == []
 
 
 @pytest.mark.parametrize(
@@ -51,10 +62,10 @@ def test_every_agent_alone_and_mixed_plays_as_in_scml():
     [
         (prices, "DISCOUNT", 0.89),
         (prices, "CATALOG_WEIGHT", 51.0),
-        (prices, "RANGE", 0.15),
-        (world, "HORIZON", 9),
-        (world, "QUANTITY_FACTOR", 2),
         (talks, "ROUNDS", 19),
+        (world, "RULES", {"std": replace(RULES["std"], price_share=0.15)}),
+        (world, "RULES", {"std": replace(RULES["std"], horizon=9)}),
+        (world, "RULES", {"std": replace(RULES["std"], quantity_factor=2)}),
     ],
 )
 def test_a_wrong_rule_shows(monkeypatch, module, rule, wrong):
@@ -89,7 +100,7 @@ def test_cases_have_everybody_alone_and_some_mixed():
 def test_nothing_is_written_under_the_home_directory(tmp_path):
     code = (
         "from understudy.games.scml.verify import Case, compare\n"
-        "compare(Case('', ('Penguin',) * 4, (2, 2), 3, 0))"
+        "compare(Case('std', '', ('Penguin',) * 4, (2, 2), 3, 0))"
     )
     home = tmp_path / "home"
     home.mkdir()

@@ -14,9 +14,9 @@ import numpy as np
 from scml.oneshot.agent import OneShotAgent
 from scml.oneshot.common import OneShotExogenousContract
 from scml.oneshot.sysagents import DefaultOneShotAdapter
-from scml.std.world import SCML2024StdWorld
+from scml.oneshot.world import SCMLBaseWorld
 
-from understudy.games.scml.engine.config import Exogenous, WorldConfig
+from understudy.games.scml.engine.config import WORLDS, Exogenous, WorldConfig
 
 SWITCHES = {"sync_calls": True, "saved_details_level": 0, "storage_format": "csv"}
 """What makes scml faster without changing a game."""
@@ -24,10 +24,10 @@ SWITCHES = {"sync_calls": True, "saved_details_level": 0, "storage_format": "csv
 
 def scml_world(
     config: WorldConfig, kinds: Sequence[type[OneShotAgent]], folder: str, **options: Any
-) -> SCML2024StdWorld:
+) -> SCMLBaseWorld:
     """scml's own world of a configuration, with all switches on unless told otherwise."""
     options = SWITCHES | options
-    world = SCML2024StdWorld(
+    world = WORLDS[config.track](
         catalog_prices=np.array(config.catalog_prices),
         profiles=[factory.profile for factory in config.factories],
         agent_types=[DefaultOneShotAdapter] * len(kinds),
@@ -53,7 +53,7 @@ def scml_world(
     return world
 
 
-def _order_signatures(world: SCML2024StdWorld) -> None:
+def _order_signatures(world: SCMLBaseWorld) -> None:
     """Have contracts signed in the order they were made.
 
     scml keeps those of a day in a set, ordered by random ids, and with their order the last bits of

@@ -16,12 +16,13 @@ from understudy import workers
 from understudy.errors import InputError
 from understudy.games.scml.engine import agents
 from understudy.games.scml.engine.config import WorldConfig, draw
+from understudy.games.scml.engine.rules import Track
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.reseeding import reseeded
 from understudy.games.scml.stock import quiet, scml_world
 
 MIXED = "mixed"
-LEVELS = (2, 3, 4)
+LEVELS: dict[Track, tuple[int, ...]] = {"std": (2, 3, 4), "oneshot": (2,)}
 STEPS = (20, 50)
 FACTORIES = (2, 4)
 """Per level. Fewer days and factories than in the league: stock scml is slow."""
@@ -31,6 +32,7 @@ FACTORIES = (2, 4)
 class Case:
     """A world to be played twice."""
 
+    track: Track
     field: str
     """What to call this set of players."""
     players: tuple[str, ...]
@@ -88,13 +90,14 @@ def verify(
     num_worlds: int,
     seed: int,
     *,
+    track: Track = "std",
     worker: str | int | None = None,
     quiet: bool = False,
 ) -> list[FieldResult]:
     """Every agent alone in `num_worlds` worlds, and all of them mixed; a result per field."""
     if num_worlds < 1:
         raise InputError(f"--worlds must be at least 1, not {num_worlds}")
-    planned = cases(chosen, num_worlds, seed)
+    planned = cases(chosen, num_worlds, seed, track)
     outcomes = workers.run(
         compare,
         {f"{number:04d}": case for number, case in enumerate(planned)},
@@ -126,25 +129,24 @@ def _add_up(field: str, comparisons: Sequence[Comparison]) -> FieldResult:
     )
 
 
-def cases(chosen: Sequence[str], num_worlds: int, seed: int) -> list[Case]:
+def cases(chosen: Sequence[str], num_worlds: int, seed: int, track: Track = "std") -> list[Case]:
     """The worlds to play. Mixed ones are as many as it takes for everybody to be in some."""
     dice = random.Random(seed)
     found = []
     for name in chosen:
         for number in range(num_worlds):
-            sizes, steps = _size(dice, number)
+            sizes, steps = _size(dice, LEVELS[track][number % len(LEVELS[track])])
             players = (name,) * sum(sizes)
-            found.append(Case(name, players, sizes, steps, _seed(dice)))
-    everybody = sorted({*chosen, *agents.FILLERS})
+            found.append(Case(track, name, players, sizes, steps, _seed(dice)))
+    everybody = sorted({*chosen, *agents.FILLERS[track]})
     for number in range(max(num_worlds, len(chosen) * num_worlds // 8)):
-        sizes, steps = _size(dice, number)
+        sizes, steps = _size(dice, LEVELS[track][number % len(LEVELS[track])])
         players = tuple(dice.choice(everybody) for _ in range(sum(sizes)))
-        found.append(Case(MIXED, players, sizes, steps, _seed(dice)))
+        found.append(Case(track, MIXED, players, sizes, steps, _seed(dice)))
     return found
 
 
-def _size(dice: random.Random, number: int) -> tuple[tuple[int, ...], int]:
-    levels = LEVELS[number % len(LEVELS)]
+def _size(dice: random.Random, levels: int) -> tuple[tuple[int, ...], int]:
     return tuple(dice.randint(*FACTORIES) for _ in range(levels)), dice.randint(*STEPS)
 
 
@@ -154,10 +156,10 @@ def _seed(dice: random.Random) -> int:
 
 def compare(case: Case) -> Comparison:
     """Play a case in both simulators."""
-    config = draw(case.factories_per_level, case.steps, case.seed)
+    config = draw(case.factories_per_level, case.steps, case.seed, case.track)
     with quiet():
-        theirs = play_in_scml(config, agents.load_for_world(case.players), case.seed)
-        ours = play_in_engine(config, agents.load_for_world(case.players), case.seed)
+        theirs = play_in_scml(config, agents.load_for_world(case.players, case.track), case.seed)
+        ours = play_in_engine(config, agents.load_for_world(case.players, case.track), case.seed)
     return Comparison(
         case,
         len(theirs.contracts),

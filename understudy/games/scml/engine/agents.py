@@ -10,6 +10,7 @@ from importlib import import_module
 from scml.oneshot.agent import OneShotAgent
 
 from understudy.errors import InputError
+from understudy.games.scml.engine.rules import Track
 
 BUILT_INS = {
     "Greedy": "scml.std.agents.GreedyStdAgent",
@@ -17,9 +18,6 @@ BUILT_INS = {
     "SyncRandom": "scml.std.agents.SyncRandomStdAgent",
     "DoNothing": "scml.std.agents.StdDoNothingAgent",
 }
-FILLERS = ("Greedy", "Random", "SyncRandom")
-"""Those that fill a tournament's empty places."""
-
 LEAGUE_2024 = {
     "Penguin": "team_penguin.PenguinAgent",  # first
     "Cautious": "team_miyajima_std.CautiousStdAgent",
@@ -62,12 +60,37 @@ LEAGUE_2026 = {
     "SupmerkosV3": "team_22272",
 }
 
-PATHS: dict[str, str] = (
+STD: dict[str, str] = (
     BUILT_INS
     | {name: f"scml_agents.scml2024.standard.{path}" for name, path in LEAGUE_2024.items()}
     | {name: f"scml_agents.scml2025.standard.{path}" for name, path in LEAGUE_2025.items()}
     | {name: f"scml_agents.scml2026.standard.{p}.MAIN_AGENT" for name, p in LEAGUE_2026.items()}
 )
+ONESHOT: dict[str, str] = {
+    "Random": "scml.oneshot.agents.RandomOneShotAgent",
+    "SyncRandom": "scml.oneshot.agents.SyncRandomOneShotAgent",
+    "RandDist": "scml.oneshot.agents.RandDistOneShotAgent",
+    "EqualDist": "scml.oneshot.agents.EqualDistOneShotAgent",
+    "Greedy": "scml.oneshot.agents.GreedyOneShotAgent",
+    "GreedySync": "scml.oneshot.agents.GreedySyncAgent",
+    "DoNothing": "scml.oneshot.agents.OneshotDoNothingAgent",
+    # 2024: the first four are its winners
+    "Cautious": "scml_agents.scml2024.oneshot.team_miyajima_oneshot.CautiousOneShotAgent",
+    "MatchingPennies": "scml_agents.scml2024.oneshot.team_193.MatchingPennies",
+    "DistRedist": "scml_agents.scml2024.oneshot.team_171.DistRedistAgent",
+    "EpsilonGreedy": "scml_agents.scml2024.oneshot.teamyuzuru.EpsilonGreedyAgent",
+    "Suzuka": "scml_agents.scml2024.oneshot.team_abc.SuzukaAgent",
+    # 2025: the first three are its winners
+    "CostAverse": "scml_agents.scml2025.oneshot.teamyuzuru.CostAverseAgent",
+    "Rchan": "scml_agents.scml2025.oneshot.takafam.Rchan",
+    "AlmostEqual": "scml_agents.scml2025.oneshot.team_284.AlmostEqualAgent",
+}
+CATALOGUE: dict[Track, dict[str, str]] = {"std": STD, "oneshot": ONESHOT}
+FILLERS: dict[Track, tuple[str, ...]] = {
+    "std": ("Greedy", "Random", "SyncRandom"),
+    "oneshot": ("Greedy", "Random", "SyncRandom"),
+}
+"""Those that fill a tournament's empty places."""
 
 UNFORGETTING = ("LitaYR",)
 """Agents that keep what they learn in their module, where the next world would find it."""
@@ -76,30 +99,31 @@ INEXACT: dict[str, str] = {}
 """Agents whose games cannot be repeated, not even in scml, and why."""
 
 
-def names(chosen: str) -> list[str]:
+def names(chosen: str, track: Track = "std") -> list[str]:
     """Agents by comma, or all."""
+    known = CATALOGUE[track]
     if chosen == "all":
-        return list(PATHS)
+        return list(known)
     found = [name.strip() for name in chosen.split(",") if name.strip()]
     for name in found:
-        if name not in PATHS:
-            raise InputError(f"there is no SCML agent '{name}'; there is {', '.join(PATHS)}")
+        if name not in known:
+            raise InputError(f"there is no SCML agent '{name}'; there is {', '.join(known)}")
     if not found:
-        raise InputError(f"no SCML agent is named; there is {', '.join(PATHS)}")
+        raise InputError(f"no SCML agent is named; there is {', '.join(known)}")
     return found
 
 
-def load(name: str) -> type[OneShotAgent]:
+def load(name: str, track: Track = "std") -> type[OneShotAgent]:
     """The class of an agent."""
-    module, _, kind = PATHS[name].rpartition(".")
+    module, _, kind = CATALOGUE[track][name].rpartition(".")
     return getattr(import_module(module), kind)
 
 
-def load_for_world(players: Sequence[str]) -> list[type[OneShotAgent]]:
+def load_for_world(players: Sequence[str], track: Track = "std") -> list[type[OneShotAgent]]:
     """The classes for one world, in the order of the names, with nothing left of other worlds."""
     for name in set(players).intersection(UNFORGETTING):
-        _forget(PATHS[name].rpartition(".")[0])
-    return [load(name) for name in players]
+        _forget(CATALOGUE[track][name].rpartition(".")[0])
+    return [load(name, track) for name in players]
 
 
 def _forget(package: str) -> None:

@@ -47,8 +47,9 @@ class HostedAWI(StdAWI):
     production_capacities: list[int] = []  # noqa: RUF012
     catalog_prices: Any = None
     profile: Any = None
-    # Rules that are the same in every Standard world.
-    is_perishable = allow_zero_quantity = False
+    is_perishable = False
+    # Rules that are the same in every world of the league.
+    allow_zero_quantity = False
     is_exogenous_forced = True
     price_multiplier = 0.0
     penalties_scale = "trading"
@@ -89,7 +90,8 @@ class HostedAWI(StdAWI):
         self.is_first_level = level == 0
         self.is_last_level = level == self.n_processes - 1
         self.is_middle_level = 0 < level < self.n_processes - 1
-        self.horizon = world.horizon
+        self.horizon = world.rules.horizon
+        self.is_perishable = world.rules.perishable
         self.all_suppliers, self.all_consumers = world.suppliers, world.consumers
         self.my_suppliers, self.my_consumers = world.suppliers[level], world.consumers[level + 1]
         self.n_competitors = len(world.consumers[level]) - 1
@@ -214,13 +216,14 @@ class HostedAWI(StdAWI):
         if self.is_last_level:
             return 0
         today, day = self._factory.exogenous, self._world.day
-        return (
+        needed = (
             today.supply_quantity
             + self._factory.stock
             + self._supplied.get(day, 0)
             - self._sold.get(day, 0)
             - today.sale_quantity
         )
+        return min(self.n_lines, needed) if self.is_perishable else needed
 
     @property
     def needed_supplies(self) -> int:
@@ -228,13 +231,14 @@ class HostedAWI(StdAWI):
         if self.is_first_level:
             return 0
         today, day = self._factory.exogenous, self._world.day
-        return (
+        needed = (
             today.sale_quantity
             + self._sold.get(day, 0)
             - self._supplied.get(day, 0)
             - today.supply_quantity
             - self._factory.stock
         )
+        return min(self.n_lines, needed) if self.is_perishable else needed
 
     def total_sales_at(self, step: int) -> int:
         """Units sold to others for a day to come."""

@@ -6,14 +6,15 @@ A configuration says nothing of who plays: the same one can be played by any age
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scml.oneshot.common import OneShotProfile
+from scml.oneshot.world import SCML2024OneShotWorld
 from scml.std.agents import StdDoNothingAgent
 from scml.std.world import SCML2024StdWorld
 
-Track = Literal["std", "oneshot"]
+from understudy.games.scml.engine.rules import Track
 
 LINES = 10
 """Production lines of every factory in the league, and so the most it can make in a day."""
@@ -70,6 +71,7 @@ class FactoryConfig:
 class WorldConfig:
     """A world without its players."""
 
+    track: Track
     steps: int
     """Days."""
     catalog_prices: tuple[int, ...]
@@ -89,30 +91,36 @@ class WorldConfig:
         return [f"{index:02}@{factory.level}" for index, factory in enumerate(self.factories)]
 
 
-def draw(factories_per_level: Sequence[int], steps: int, seed: int) -> WorldConfig:
-    """An official Standard world of these sizes. The global random states are left as they were."""
+WORLDS = {"std": SCML2024StdWorld, "oneshot": SCML2024OneShotWorld}
+
+
+def draw(
+    factories_per_level: Sequence[int], steps: int, seed: int, track: Track = "std"
+) -> WorldConfig:
+    """An official world of these sizes. The global random states are left as they were."""
     levels = [level for level, count in enumerate(factories_per_level) for _ in range(count)]
     states = random.getstate(), np.random.get_state()
     try:
         random.seed(seed)
         np.random.seed(seed % 2**32)
-        drawn = SCML2024StdWorld.generate(
+        drawn = WORLDS[track].generate(
             agent_types=[StdDoNothingAgent] * len(levels),  # whoever plays, the world is the same
             agent_processes=levels,
             n_processes=len(factories_per_level),
             n_steps=steps,
             n_lines=LINES,
         )
-        return _plain(drawn)
+        return _plain(drawn, track)
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])
 
 
-def _plain(drawn: dict[str, Any]) -> WorldConfig:
+def _plain(drawn: dict[str, Any], track: Track) -> WorldConfig:
     steps = int(drawn["n_steps"])
     balances = [int(balance) for balance in drawn["initial_balance"]]
     return WorldConfig(
+        track=track,
         steps=steps,
         catalog_prices=tuple(int(price) for price in drawn["catalog_prices"]),
         factories=tuple(

@@ -40,7 +40,9 @@ class Today:
 class Factory:
     """State of one factory. `conserve_stock` False is scml's rule: production takes no stock."""
 
-    def __init__(self, config: FactoryConfig, conserve_stock: bool) -> None:
+    def __init__(
+        self, config: FactoryConfig, conserve_stock: bool, perishable: bool = False
+    ) -> None:
         self.config = config
         self.level = config.level
         self.exogenous = Today()
@@ -51,6 +53,7 @@ class Factory:
         self.results: list[DayResult] = []
         self.breach_levels: list[float] = []
         self._conserve_stock = conserve_stock
+        self._perishable = perishable
         self._earned = 0.0
 
     @property
@@ -78,8 +81,9 @@ class Factory:
         result = self._produce(day, supplies, sales, price_in, price_out)
         delivered = sum(quantity for quantity, _ in bought) + today.supply_quantity
         self._note_breach(delivered, sum(quantity for quantity, _ in sold) + ordered)
-        left = delivered - result.produced
-        self.stock += left if self._conserve_stock else max(0, left)
+        if not self._perishable:
+            left = delivered - result.produced
+            self.stock += left if self._conserve_stock else max(0, left)
         self.results.append(result)
         self.profits.append(result.profit)
         self._earned += result.profit

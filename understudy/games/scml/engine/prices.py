@@ -4,6 +4,7 @@ Mirrors `start_contract_execution` and `simulation_step` of scml's SCMLBaseWorld
 operation: agents see these numbers, and a last bit can move the range of prices they may offer.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,8 +13,6 @@ DISCOUNT = 0.9
 """What a day takes from the weight of everything sold before."""
 CATALOG_WEIGHT = 50.0
 """Units that are taken to have been sold at the catalog price before the first day."""
-RANGE = 0.1
-"""Offers may be this far from the trading price, as a share of it."""
 
 
 class TradingPrices:
@@ -49,8 +48,10 @@ class TradingPrices:
         self.published = np.array(prices)  # a new one: agents may have kept yesterday's
         self._start_day()
 
-    def range_of(self, product: int) -> tuple[int, int]:
+    def range_of(self, product: int, share: float | None) -> tuple[int, int]:
         """The lowest and highest unit price that may be offered (SCMLBaseWorld._make_issues)."""
         price = self.now[product]
-        low, high = max(1, int(price * (1.0 - RANGE))), int((1.0 + RANGE) * price)
+        if share is None:
+            return max(1, math.ceil(price) - 1), max(1, math.ceil(price))
+        low, high = max(1, int(price * (1.0 - share))), int((1.0 + share) * price)
         return (high, low) if high < low else (low, high)

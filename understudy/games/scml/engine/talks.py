@@ -250,7 +250,7 @@ class Talk:
     def _round(self) -> None:
         state = self.state
         if self._frozen is None:
-            state.new_offers = []
+            state.new_offers, state.new_data = [], []
             order = [(self._last + 1) % 2, (self._last + 2) % 2]
         else:
             order = self._frozen
@@ -293,6 +293,12 @@ class Talk:
         state.current_offer = offer
         state.current_proposer = state.last_negotiator = negotiator
         state.new_offers.append((negotiator, offer))
+        state.new_data.append((negotiator, None))
+        # A negotiator bears its partner's name, so the other side's partner is who offered.
+        offerer = self.sides[1 - index].partner
+        state.new_offerer_agents = (
+            [offerer] if len(state.new_offers) == 1 else [*state.new_offerer_agents, offerer]
+        )
         self.offers.append((index, offer))
         return True
 

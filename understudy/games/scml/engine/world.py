@@ -21,12 +21,9 @@ from understudy.games.scml.engine.faults import Fault, Watchdog
 from understudy.games.scml.engine.host import Host
 from understudy.games.scml.engine.prices import TradingPrices
 from understudy.games.scml.engine.reports import Reports
+from understudy.games.scml.engine.rules import RULES
 from understudy.games.scml.engine.talks import Agenda, Side, Talk
 
-HORIZON = 10
-"""Deliveries can be agreed for today and this many days ahead."""
-QUANTITY_FACTOR = 3
-"""An offer can be for this many days' work of a factory."""
 CALL_SECONDS = 20.0
 """CPU time an agent may take for one answer; in the league, 20 s of a talk's round."""
 
@@ -51,11 +48,13 @@ class World:
         self.config = config
         self.strict = strict
         self.day = 0
-        self.horizon = HORIZON
+        self.rules = RULES[config.track]
         self.max_lines = max(factory.lines for factory in config.factories)
         self.catalog_prices = np.array(config.catalog_prices)
         self.prices = TradingPrices(config.catalog_prices)
-        self.factories = [Factory(factory, conserve_stock) for factory in config.factories]
+        self.factories = [
+            Factory(factory, conserve_stock, self.rules.perishable) for factory in config.factories
+        ]
         self.ledger = Ledger()
         self.reports = Reports()
         self.faults: list[Fault] = []
@@ -103,13 +102,13 @@ class World:
         """The rules, by scml's names."""
         return {
             "n_steps": self.config.steps,
-            "horizon": self.horizon,
+            "horizon": self.rules.horizon,
             "neg_n_steps": 20,
-            "perishable": False,
+            "perishable": self.rules.perishable,
             "force_signing": True,
             "public_trading_prices": True,
             "public_exogenous_summary": True,
-            "quantity_multiplier": QUANTITY_FACTOR,
+            "quantity_multiplier": self.rules.quantity_factor,
             "financial_report_period": 5,
             "allow_zero_quantity": False,
         }
@@ -177,11 +176,11 @@ class World:
 
     def _agenda(self, product: int) -> Agenda:
         """Mirrors SCMLBaseWorld._make_issues."""
-        last = self.config.steps - 1
+        last, rules = self.config.steps - 1, self.rules
         return Agenda(
-            quantity=(1, max(1, int(self.max_lines * QUANTITY_FACTOR + 0.5))),
-            day=(min(self.day, last), min(self.day + self.horizon, last)),
-            price=self.prices.range_of(product),
+            quantity=(1, max(1, self.max_lines * rules.quantity_factor)),
+            day=(min(self.day, last), min(self.day + rules.horizon, last)),
+            price=self.prices.range_of(product, rules.price_share),
         )
 
     def _call_for_talks(self) -> None:
