@@ -19,6 +19,7 @@ from scml.oneshot.common import (
 from scml.oneshot.ufun import OneShotUFun
 from scml.std.awi import StdAWI
 
+from understudy.games.scml.engine.dice import dice_left_alone
 from understudy.games.scml.engine.talks import Talk
 
 if TYPE_CHECKING:
@@ -316,7 +317,8 @@ class DeferredUFun(OneShotUFun):
             if deferred is not None:
                 self.__dict__["_deferred"] = deferred
             raise AttributeError(name)
-        super().__init__(**_ufun_arguments(*deferred))
+        with dice_left_alone():  # negmas draws a name for it; scml did so before the agent's turn
+            super().__init__(**_ufun_arguments(*deferred))
         for event, *details in self.__dict__.pop("_events"):
             getattr(self, event)(*details)
         return getattr(self, name)

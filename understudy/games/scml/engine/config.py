@@ -14,6 +14,7 @@ from scml.oneshot.world import SCML2024OneShotWorld
 from scml.std.agents import StdDoNothingAgent
 from scml.std.world import SCML2024StdWorld
 
+from understudy.games.scml.engine.dice import dice_left_alone
 from understudy.games.scml.engine.rules import Track
 
 LINES = 10
@@ -99,8 +100,7 @@ def draw(
 ) -> WorldConfig:
     """An official world of these sizes. The global random states are left as they were."""
     levels = [level for level, count in enumerate(factories_per_level) for _ in range(count)]
-    states = random.getstate(), np.random.get_state()
-    try:
+    with dice_left_alone():
         random.seed(seed)
         np.random.seed(seed % 2**32)
         drawn = WORLDS[track].generate(
@@ -111,9 +111,6 @@ def draw(
             n_lines=LINES,
         )
         return _plain(drawn, track)
-    finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])
 
 
 def _plain(drawn: dict[str, Any], track: Track) -> WorldConfig:
