@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
+from rich import box
 from rich.table import Table
 from scml.oneshot.agent import OneShotAgent
 
@@ -275,7 +276,7 @@ def play_in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]], seed:
 
 def results_table(results: Sequence[FieldResult]) -> Table:
     """A row per field. Seeding every call slows both down, ours more: see `benchmarks/`."""
-    table = Table(title="scml and our engine, same worlds", title_justify="left")
+    table = Table(title="scml and our engine, same worlds", title_justify="left", box=box.SIMPLE)
     table.add_column("agents", no_wrap=True)
     for name in ("worlds", "failed", "contracts", "differ", "scml s", "ours s", "faster"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -28,7 +28,8 @@ class Negotiator:
 
     def __init__(self, partner: str, nmi: TalkView, owner: "Host") -> None:
         self.id = self.name = partner
-        self.nmi = self._nmi = nmi
+        self.nmi: TalkView | None = nmi
+        self._nmi: TalkView | None = nmi
         self.owner = owner
 
 
@@ -82,6 +83,12 @@ class Host:
             for partner, talk in talks.items()
         }
         self.voice.open_day(talks)
+
+    def close_talk(self, partner: str) -> None:
+        """A talk is over, before anybody hears how it ended (Negotiator._on_negotiation_end)."""
+        negotiator = self.agent._negotiators[partner].negotiator
+        negotiator.nmi = negotiator._nmi = None
+        self.voice.close(partner)
 
     def agree(self, talk: Talk, partner: str, contract: NegmasContract | None) -> None:
         """A talk has ended with a contract (DefaultOneShotAdapter.on_negotiation_success)."""

@@ -130,9 +130,6 @@ class SyncVoice:
     def close(self, partner: str) -> None:
         """A talk has ended."""
         self._num_active -= 1
-        self._forget(partner)
-
-    def _forget(self, partner: str) -> None:
         self._heard.pop(partner, None)
         self._states.pop(partner, None)
         self._responses.pop(partner, None)
@@ -191,9 +188,6 @@ class SyncVoice:
         if len(self._heard) < self._num_active and self._waits[partner] < self._num_active:
             self._waits[partner] += 1
             return WAIT
-        for name, talk in self._talks.items():
-            if talk.state.ended:
-                self._forget(name)
         if not self._has_opened:
             self._open()
         self._decide()

@@ -241,8 +241,8 @@ class World:
     def _end(self, talk: Talk) -> None:
         opener, other = talk.annotation["caller"], talk.sides[0].partner
         first, second = self._host_of[opener], self._host_of[other]
-        first.voice.close(other)
-        second.voice.close(opener)
+        first.close_talk(other)
+        second.close_talk(opener)
         if talk.state.agreement is None:
             first.part(talk, other, [opener, other])
             second.part(talk, opener, [opener, other])
