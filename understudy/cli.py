@@ -275,6 +275,42 @@ def recipes(game: GameArg) -> None:
 
 
 @app.command()
+def verify(
+    game: Annotated[str, typer.Argument(metavar="GAME", help="Which game: scml.")],
+    agents: Annotated[str, typer.Option(help="Who plays, by comma, or all.")] = "all",
+    worlds: Annotated[int, typer.Option(help="How many worlds for each agent alone.")] = 3,
+    track: Annotated[str, typer.Option(help="Which rules: std or oneshot.")] = "std",
+    seed: SeedOption = 0,
+    workers: WorkersOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Hold our engine against the real simulator: same worlds, same agents, every contract.
+
+    Exit code 1 if anything differs.
+    """
+    if game != "scml":
+        raise InputError(f"there is no simulator to hold {game} against; there is one for scml")
+    from understudy.games.scml import verify as scml
+    from understudy.games.scml.engine.agents import INEXACT, names
+    from understudy.games.scml.engine.rules import track_named
+
+    rules = track_named(track)
+    chosen = names(agents, rules)
+    left_out = {name: why for name, why in INEXACT.items() if name in chosen}
+    chosen = [name for name in chosen if name not in left_out]
+    results = scml.verify(chosen, worlds, seed, track=rules, worker=workers, quiet=quiet)
+    out_console.print(scml.results_table(results))
+    for name, why in left_out.items():
+        print(f"{name} is left out: {why}")
+    differences = [line for result in results for line in result.differences]
+    for line in differences[:20]:
+        err_console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    if differences:
+        print(f"{len(differences):,} differences", file=sys.stderr)
+        sys.exit(1)
+
+
+@app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path("runs/demo"),
     matches: Annotated[int, typer.Option(help="To record.")] = 1000,

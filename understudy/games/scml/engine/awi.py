@@ -1,0 +1,371 @@
+"""What an agent may ask of its world: scml's own interface, answered by our world.
+
+`HostedAWI` inherits from scml's StdAWI, so that everything an agent could call exists and whatever
+is derived from other answers is derived as in scml. It replaces the answers that scml takes from
+its world, and makes plain attributes of those that never change.
+"""
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scml.oneshot.awi import OneShotAWI, defaultdict_int
+from scml.oneshot.common import (
+    SYSTEM_BUYER_ID,
+    SYSTEM_SELLER_ID,
+    FinancialReport,
+    NegotiationDetails,
+)
+from scml.oneshot.ufun import OneShotUFun
+from scml.std.awi import StdAWI
+
+from understudy.games.scml.engine.dice import dice_left_alone
+from understudy.games.scml.engine.talks import Talk
+
+if TYPE_CHECKING:
+    from understudy.games.scml.engine.host import Host
+    from understudy.games.scml.engine.world import World
+
+Commitments = dict[int, dict[str, int]]
+"""Quantity or money by day and partner."""
+
+
+def _ignore(*_: object) -> None:
+    """Nobody reads the world's log."""
+
+
+class HostedAWI(StdAWI):
+    """An agent's window on the world."""
+
+    # Properties of StdAWI that are plain attributes here, set once in `_set_place`.
+    n_steps = n_products = n_processes = n_competitors = n_lines = max_n_lines = 0
+    level = my_input_product = my_output_product = horizon = 0
+    is_first_level = is_middle_level = is_last_level = False
+    my_suppliers: list[str] = []  # noqa: RUF012
+    my_consumers: list[str] = []  # noqa: RUF012
+    all_suppliers: list[list[str]] = []  # noqa: RUF012
+    all_consumers: list[list[str]] = []  # noqa: RUF012
+    production_capacities: list[int] = []  # noqa: RUF012
+    catalog_prices: Any = None
+    profile: Any = None
+    is_perishable = False
+    # Rules that are the same in every world of the league.
+    allow_zero_quantity = False
+    is_exogenous_forced = True
+    price_multiplier = 0.0
+    penalties_scale = "trading"
+
+    logdebug = loginfo = logwarning = logerror = _ignore
+    logdebug_agent = loginfo_agent = logwarning_agent = logerror_agent = _ignore
+    log_debug = log_info = log_warning = log_error = _ignore
+
+    def __init__(self, world: "World", host: "Host") -> None:
+        # StdAWI's own __init__ wants an scml world; these are the four dicts it would make.
+        self._future_sales: Commitments = _by_day()
+        self._future_supplies: Commitments = _by_day()
+        self._future_sales_cost: Commitments = _by_day()
+        self._future_supplies_cost: Commitments = _by_day()
+        self._sold: dict[int, int] = {}
+        self._supplied: dict[int, int] = {}
+        """Totals of two of them, by day: agents ask for little else."""
+        self._world = world
+        self.agent = host
+        self._factory = host.factory
+        self._config = host.factory.config
+        # As numpy's numbers, since they do not raise where Python's would: x / 0 is infinite.
+        self._storage_cost = np.array(self._config.storage_cost)
+        self._disposal_cost = np.array(self._config.disposal_cost)
+        self._shortfall_penalty = np.array(self._config.shortfall_penalty)
+        self._set_place(world)
+
+    def _set_place(self, world: "World") -> None:
+        level = self._factory.level
+        self.profile = self._config.profile
+        self.level = self.my_input_product = level
+        self.my_output_product = level + 1
+        self.n_steps = world.config.steps
+        self.n_products = world.config.num_products
+        self.n_processes = self.n_products - 1
+        self.n_lines = self._config.lines
+        self.max_n_lines = world.max_lines
+        self.is_first_level = level == 0
+        self.is_last_level = level == self.n_processes - 1
+        self.is_middle_level = 0 < level < self.n_processes - 1
+        self.horizon = world.rules.horizon
+        self.is_perishable = world.rules.perishable
+        self.all_suppliers, self.all_consumers = world.suppliers, world.consumers
+        self.my_suppliers, self.my_consumers = world.suppliers[level], world.consumers[level + 1]
+        self.n_competitors = len(world.consumers[level]) - 1
+        self.production_capacities = world.capacities
+        self.catalog_prices = world.catalog_prices
+
+    # --- the market ------------------------------------------------------------------------------
+
+    @property
+    def current_step(self) -> int:
+        """Today."""
+        return self._world.day
+
+    @property
+    def relative_time(self) -> float:
+        """How much of the game is over."""
+        return self._world.day / self.n_steps
+
+    @property
+    def trading_prices(self) -> "np.ndarray[Any, Any]":
+        """By product, as of this morning."""
+        return self._world.prices.published
+
+    @property
+    def exogenous_contract_summary(self) -> list[tuple[float, float]]:
+        """Quantity and money of today's trades with the outside, by product."""
+        return self._world.exogenous_summary
+
+    def is_bankrupt(self, aid: str | None = None) -> bool:
+        """Whether a factory (its own by default) is."""
+        if aid in (SYSTEM_BUYER_ID, SYSTEM_SELLER_ID):
+            return False
+        return self._world.factory_of(aid or self.agent.id).bankrupt
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The rules, by scml's names."""
+        return self._world.settings
+
+    def bb_read(self, section: str, key: str) -> Any:
+        """scml's bulletin board."""
+        return self._world.bulletin(section).get(key)
+
+    def bb_query(self, section: str, query: Any, query_keys: bool = False) -> dict[str, Any]:
+        """A whole section of it; conditions are not supported, no agent uses them."""
+        return dict(self._world.bulletin(section))
+
+    def reports_of_agent(self, aid: str) -> dict[int, FinancialReport] | None:
+        """A factory's financial reports, by day."""
+        return self._world.reports.of(aid)
+
+    def reports_at_step(self, step: int) -> dict[str, FinancialReport] | None:
+        """All factories' reports of a day."""
+        return self._world.reports.at(step)
+
+    # --- the agent's own factory -----------------------------------------------------------------
+
+    @property
+    def current_balance(self) -> float:
+        """Money: a whole number before the first day's profit, then one of numpy's."""
+        balance = self._factory.balance
+        return np.float64(balance) if self._world.day else balance
+
+    @property
+    def current_score(self) -> float:
+        """What the game would be worth if it ended now."""
+        return np.float64(self._factory.score)
+
+    @property
+    def current_inventory(self) -> tuple[int, int]:
+        """Input and output in stock; nothing is ever produced for later."""
+        return self._factory.stock, 0
+
+    @property
+    def current_inventory_input(self) -> int:
+        """Input in stock."""
+        return self._factory.stock
+
+    @property
+    def current_inventory_output(self) -> int:
+        """Nothing is ever produced for later."""
+        return 0
+
+    @property
+    def current_exogenous_input_quantity(self) -> int:
+        """Units forced on the factory today."""
+        return self._factory.exogenous.supply_quantity
+
+    @property
+    def current_exogenous_input_price(self) -> int:
+        """What they cost in all."""
+        return self._factory.exogenous.supply_price
+
+    @property
+    def current_exogenous_output_quantity(self) -> int:
+        """Units it has to deliver today."""
+        return self._factory.exogenous.sale_quantity
+
+    @property
+    def current_exogenous_output_price(self) -> int:
+        """What they bring in all."""
+        return self._factory.exogenous.sale_price
+
+    @property
+    def current_disposal_cost(self) -> float:
+        """Per unit, as a share of the input's trading price."""
+        return self._disposal_cost[self._world.day]
+
+    @property
+    def current_storage_cost(self) -> float:
+        """Per unit, as a share of the input's trading price."""
+        return self._storage_cost[self._world.day]
+
+    @property
+    def current_shortfall_penalty(self) -> float:
+        """Per unit, as a share of the output's trading price."""
+        return self._shortfall_penalty[self._world.day]
+
+    @property
+    def needed_sales(self) -> int:
+        """Units in hand or on their way today that nobody has bought yet."""
+        if self.is_last_level:
+            return 0
+        today, day = self._factory.exogenous, self._world.day
+        needed = (
+            today.supply_quantity
+            + self._factory.stock
+            + self._supplied.get(day, 0)
+            - self._sold.get(day, 0)
+            - today.sale_quantity
+        )
+        return min(self.n_lines, needed) if self.is_perishable else needed
+
+    @property
+    def needed_supplies(self) -> int:
+        """Units sold for today that are neither in hand nor on their way."""
+        if self.is_first_level:
+            return 0
+        today, day = self._factory.exogenous, self._world.day
+        needed = (
+            today.sale_quantity
+            + self._sold.get(day, 0)
+            - self._supplied.get(day, 0)
+            - today.supply_quantity
+            - self._factory.stock
+        )
+        return min(self.n_lines, needed) if self.is_perishable else needed
+
+    def total_sales_at(self, step: int) -> int:
+        """Units sold to others for a day to come."""
+        return self._sold.get(step, 0) if step >= self._world.day else 0
+
+    def total_supplies_at(self, step: int) -> int:
+        """Units bought from others for a day to come."""
+        return self._supplied.get(step, 0) if step >= self._world.day else 0
+
+    def _register_sale(self, customer: str, quantity: int, unit_price: int, step: int) -> None:
+        super()._register_sale(customer, quantity, unit_price, step)
+        self._sold[step] = self._sold.get(step, 0) + quantity
+
+    def _register_supply(self, supplier: str, quantity: int, unit_price: int, step: int) -> None:
+        super()._register_supply(supplier, quantity, unit_price, step)
+        self._supplied[step] = self._supplied.get(step, 0) + quantity
+
+    # --- talks -----------------------------------------------------------------------------------
+
+    @property
+    def current_input_issues(self) -> list[Any]:
+        """What may be offered to suppliers."""
+        return self._world.agendas[self.level].issues
+
+    @property
+    def current_output_issues(self) -> list[Any]:
+        """What may be offered to consumers."""
+        return self._world.agendas[self.level + 1].issues
+
+    @property
+    def current_input_outcome_space(self) -> Any:
+        """The same as a space."""
+        return self._world.agendas[self.level].outcome_space
+
+    @property
+    def current_output_outcome_space(self) -> Any:
+        """The same as a space."""
+        return self._world.agendas[self.level + 1].outcome_space
+
+    @property
+    def current_negotiation_details(self) -> dict[str, dict[str, NegotiationDetails]]:
+        """Today's talks that have not ended, by side and partner."""
+        found: dict[str, dict[str, NegotiationDetails]] = {"buy": {}, "sell": {}}
+        for partner, talk in self.agent.open_talks.items():
+            found[_side_of(talk, self.agent.id)][partner] = NegotiationDetails(
+                buyer=talk.annotation["buyer"],
+                seller=talk.annotation["seller"],
+                product=talk.annotation["product"],
+                nmi=talk.view,
+            )
+        return found
+
+
+def _side_of(talk: Talk, name: str) -> str:
+    return "buy" if talk.annotation["buyer"] == name else "sell"
+
+
+def _by_day() -> Commitments:
+    return defaultdict(defaultdict_int)
+
+
+class DeferredUFun(OneShotUFun):
+    """scml's utility function of a day, made when an agent first looks at it.
+
+    Making one is costly, scml makes two per factory and day, and most agents never look.
+    """
+
+    def __init__(self, awi: OneShotAWI, issues: tuple[list[Any], list[Any]], exogenous: bool):
+        self.__dict__["_deferred"] = awi, issues, exogenous
+        self.__dict__["_events"] = []
+
+    def __getattr__(self, name: str) -> Any:
+        deferred = self.__dict__.pop("_deferred", None)
+        if deferred is None or name.startswith("__"):
+            if deferred is not None:
+                self.__dict__["_deferred"] = deferred
+            raise AttributeError(name)
+        with dice_left_alone():  # negmas draws a name for it; scml did so before the agent's turn
+            super().__init__(**_ufun_arguments(*deferred))
+        for event, *details in self.__dict__.pop("_events"):
+            getattr(self, event)(*details)
+        return getattr(self, name)
+
+    def note(self, event: str, *details: Any) -> None:
+        """Tell it of a talk's end: the name and arguments of one of its `register_` methods."""
+        if "_deferred" in self.__dict__:
+            self.__dict__["_events"].append((event, *details))
+        else:
+            getattr(self, event)(*details)
+
+
+def _ufun_arguments(
+    awi: HostedAWI, issues: tuple[list[Any], list[Any]], exogenous: bool
+) -> dict[str, Any]:
+    """As scml's OneShotUFunCreatorMixin.make_ufun."""
+    (quantity_in, day, price_in), (quantity_out, _, price_out) = issues
+    return {
+        "agent_id": awi.agent.id,
+        "perishable": awi.is_perishable,
+        "ex_qin": awi.current_exogenous_input_quantity if exogenous else 0,
+        "ex_pin": awi.current_exogenous_input_price if exogenous else 0,
+        "ex_qout": awi.current_exogenous_output_quantity if exogenous else 0,
+        "ex_pout": awi.current_exogenous_output_price if exogenous else 0,
+        "production_cost": awi.profile.cost,
+        "disposal_cost": awi.current_disposal_cost,
+        "storage_cost": awi.current_storage_cost,
+        "shortfall_penalty": awi.current_shortfall_penalty,
+        "input_penalty_scale": awi.penalty_multiplier(True, None),
+        "storage_penalty_scale": awi.penalty_multiplier(True, None),
+        "output_penalty_scale": awi.penalty_multiplier(False, None),
+        "input_agent": awi.is_first_level,
+        "output_agent": awi.is_last_level,
+        "input_product": awi.my_input_product,
+        "n_input_negs": awi.n_input_negotiations,
+        "n_output_negs": awi.n_output_negotiations,
+        "current_step": awi.current_step,
+        "time_range": (day.min_value, day.max_value),
+        "input_qrange": (quantity_in.min_value, quantity_in.max_value),
+        "input_prange": (price_in.min_value, price_in.max_value),
+        "output_qrange": (quantity_out.min_value, quantity_out.max_value),
+        "output_prange": (price_out.min_value, price_out.max_value),
+        "force_exogenous": awi.is_exogenous_forced,
+        "n_lines": awi.n_lines,
+        "current_balance": awi.current_balance,
+        "suppliers": set(awi.my_suppliers),
+        "consumers": set(awi.my_consumers),
+        "inventory_in": awi.current_inventory_input,
+        "inventory_out": awi.current_inventory_output,
+    }

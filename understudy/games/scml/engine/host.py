@@ -1,0 +1,147 @@
+"""An unmodified scml agent at work in our world.
+
+The agent is made as scml makes it, and given an owner and a window on the world. All calls into its
+code go through here or through its voice in talks, so that whatever it raises is caught.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from negmas import Contract as NegmasContract
+from negmas.negotiators.common import NegotiatorEntry
+from scml.oneshot.agent import OneShotAgent
+
+from understudy.games.scml.engine.awi import DeferredUFun, HostedAWI
+from understudy.games.scml.engine.factory import Factory
+from understudy.games.scml.engine.faults import CallTimeout, Fault
+from understudy.games.scml.engine.talks import Talk, TalkView
+from understudy.games.scml.engine.voices import PlainVoice, SyncVoice, decides_jointly
+
+if TYPE_CHECKING:
+    from understudy.games.scml.engine.world import World
+
+
+class Negotiator:
+    """What an agent finds under `self.negotiators[partner]`: the way to one talk."""
+
+    __slots__ = ("_nmi", "id", "name", "nmi", "owner")
+
+    def __init__(self, partner: str, nmi: TalkView, owner: "Host") -> None:
+        self.id = self.name = partner
+        self.nmi: TalkView | None = nmi
+        self._nmi: TalkView | None = nmi
+        self.owner = owner
+
+
+class Host:
+    """One agent and all that scml's adapter (DefaultOneShotAdapter) does for it."""
+
+    def __init__(
+        self,
+        world: "World",
+        name: str,
+        factory: Factory,
+        kind: type[OneShotAgent],
+        parameters: Mapping[str, Any],
+    ) -> None:
+        self.id = self.name = name
+        self.factory = factory
+        self._world = world
+        self.agent: Any = kind(**parameters)
+        self.agent.id = self.agent.name = name
+        voice = SyncVoice if decides_jointly(kind) else PlainVoice
+        self.voice = voice(self.agent, world.watchdog, self.give_up)
+        self.open_talks: dict[str, Talk] = {}
+        """Today's, until they end."""
+        self.hears_of_success = kind.on_negotiation_success is not _no_success
+        """Whether the agent listens; making a contract for negmas takes time."""
+        self._hears_of_failure = kind.on_negotiation_failure is not _no_failure
+
+    def join(self) -> None:
+        """Show the agent its world, which must be complete by now, and let it prepare."""
+        self._awi = self.awi = HostedAWI(self._world, self)
+        self.make_ufun(add_exogenous=True)
+        self.agent._owner = self
+        self.agent._awi = self.awi
+        self.call(self.agent.init)
+
+    def make_ufun(self, add_exogenous: bool) -> DeferredUFun:
+        """The utility function of today, with the agendas of yesterday: scml makes it first."""
+        awi = self.awi
+        issues = awi.current_input_issues, awi.current_output_issues
+        self.ufun = DeferredUFun(awi, issues, add_exogenous)
+        self.agent._preferences = self.ufun
+        return self.ufun
+
+    # --- talks -----------------------------------------------------------------------------------
+
+    def meet(self, talks: dict[str, Talk]) -> None:
+        """Today's talks, by partner, in the order they were called for."""
+        self.open_talks = dict(talks)
+        self.agent._negotiators = {
+            partner: NegotiatorEntry(Negotiator(partner, talk.view, self), None)
+            for partner, talk in talks.items()
+        }
+        self.voice.open_day(talks)
+
+    def close_talk(self, partner: str) -> None:
+        """A talk is over, before anybody hears how it ended (Negotiator._on_negotiation_end)."""
+        negotiator = self.agent._negotiators[partner].negotiator
+        negotiator.nmi = negotiator._nmi = None
+        self.voice.close(partner)
+
+    def agree(self, talk: Talk, partner: str, contract: NegmasContract | None) -> None:
+        """A talk has ended with a contract (DefaultOneShotAdapter.on_negotiation_success)."""
+        quantity, day, price = talk.state.agreement
+        is_buyer = talk.annotation["buyer"] == self.id
+        register = self.awi._register_supply if is_buyer else self.awi._register_sale
+        register(partner, quantity, price, day)
+        event = "register_supply" if is_buyer else "register_sale"
+        self.ufun.note(event, quantity, price, day)
+        self.open_talks.pop(partner, None)
+        if self.hears_of_success:
+            self.call(self.agent.on_negotiation_success, contract, talk.view)
+
+    def part(self, talk: Talk, partner: str, partners: list[str]) -> None:
+        """A talk has ended without (DefaultOneShotAdapter.on_negotiation_failure)."""
+        is_buyer = talk.annotation["buyer"] == self.id
+        self.ufun.note("register_supply_failure" if is_buyer else "register_sale_failure", partner)
+        self.open_talks.pop(partner, None)
+        if self._hears_of_failure:
+            failure = self.agent.on_negotiation_failure
+            self.call(failure, partners, talk.annotation, talk.view, talk.state)
+
+    # --- the day ---------------------------------------------------------------------------------
+
+    def before_step(self) -> None:
+        """The morning."""
+        self.awi._reset_sales_and_supplies()
+        self.call(self.agent.before_step)
+
+    def step(self) -> None:
+        """The evening."""
+        self.call(self.agent.step)
+
+    def call(self, method: Callable[..., Any], *arguments: Any) -> None:
+        """Run code of the agent; if it fails, that is written down."""
+        watchdog = self._world.watchdog
+        watchdog.calls += 1
+        watchdog.inside = True
+        try:
+            method(*arguments)
+        except (Exception, CallTimeout) as error:
+            watchdog.inside = False
+            self.give_up(error)
+        finally:
+            watchdog.inside = False
+
+    def give_up(self, error: Exception | CallTimeout) -> None:
+        """Write down that the agent failed, or raise what it raised (see `faults.py`)."""
+        if self._world.strict and isinstance(error, Exception):
+            raise error
+        line = f"{type(error).__name__}: {error}"
+        self._world.faults.append(Fault(self.name, self._world.day, line))
+
+
+_no_success = OneShotAgent.on_negotiation_success
+_no_failure = OneShotAgent.on_negotiation_failure

@@ -1,0 +1,308 @@
+"""A world of factories, day by day. The loop mirrors scml's SCMLBaseWorld and negmas' World.
+
+A day: trades with the outside are revealed; talks are called for; agents prepare; talks run until
+all have ended; what is due is delivered; agents look back; factories produce and are paid; prices
+move.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from negmas import Contract as NegmasContract
+from scml.oneshot.agent import OneShotAgent
+from scml.oneshot.common import SYSTEM_BUYER_ID, SYSTEM_SELLER_ID
+
+from understudy.games.scml.engine.config import Exogenous, WorldConfig
+from understudy.games.scml.engine.contracts import Contract, Ledger
+from understudy.games.scml.engine.factory import Deal, Factory, Today
+from understudy.games.scml.engine.faults import Fault, Watchdog
+from understudy.games.scml.engine.host import Host
+from understudy.games.scml.engine.prices import TradingPrices
+from understudy.games.scml.engine.reports import Reports
+from understudy.games.scml.engine.rules import RULES
+from understudy.games.scml.engine.talks import Agenda, Side, Talk
+
+CALL_SECONDS = 20.0
+"""CPU time an agent may take for one answer; in the league, 20 s of a talk's round."""
+
+Player = tuple[type[OneShotAgent], Mapping[str, Any]]
+"""An agent class and its parameters."""
+
+
+class World:
+    """One game. `run` plays it; then `factories`, `ledger` and `faults` say what happened."""
+
+    def __init__(
+        self,
+        config: WorldConfig,
+        players: Sequence[Player],
+        *,
+        conserve_stock: bool = False,
+        strict: bool = False,
+        call_seconds: float = CALL_SECONDS,
+    ) -> None:
+        if len(players) != len(config.factories):
+            raise ValueError(f"{len(config.factories)} factories but {len(players)} players")
+        self.config = config
+        self.strict = strict
+        self.day = 0
+        self.rules = RULES[config.track]
+        self.max_lines = max(factory.lines for factory in config.factories)
+        self.catalog_prices = np.array(config.catalog_prices)
+        self.prices = TradingPrices(config.catalog_prices)
+        self.factories = [
+            Factory(factory, conserve_stock, self.rules.perishable) for factory in config.factories
+        ]
+        self.ledger = Ledger()
+        self.reports = Reports()
+        self.faults: list[Fault] = []
+        self.watchdog = Watchdog(call_seconds)
+        self.exogenous_summary: list[tuple[float, float]] = []
+        self._set_places()
+        self._exogenous: dict[int, list[Exogenous]] = defaultdict(list)
+        for trade in config.exogenous:
+            self._exogenous[trade.day].append(trade)
+        self._reveal_exogenous()
+        self.agendas = [self._agenda(product) for product in range(config.num_products)]
+        self.hosts = [
+            Host(self, name, factory, *player)
+            for name, factory, player in zip(config.names, self.factories, players, strict=True)
+        ]
+        self._host_of = dict(zip(config.names, self.hosts, strict=True))
+
+    def _set_places(self) -> None:
+        """Who makes and who uses each product, by name; the outside world is one of them."""
+        names, num_products = self.config.names, self.config.num_products
+        self.suppliers: list[list[str]] = [[] for _ in range(num_products)]
+        self.consumers: list[list[str]] = [[] for _ in range(num_products)]
+        self.suppliers[0].append(SYSTEM_SELLER_ID)
+        self.consumers[-1].append(SYSTEM_BUYER_ID)
+        self.capacities = [0] * (num_products - 1)
+        for name, factory in zip(names, self.config.factories, strict=True):
+            self.suppliers[factory.level + 1].append(name)
+            self.consumers[factory.level].append(name)
+            self.capacities[factory.level] += factory.lines
+        self._index_of = {name: index for index, name in enumerate(names)}
+
+    # --- what agents ask for ---------------------------------------------------------------------
+
+    @property
+    def agents(self) -> list[str]:
+        """Everybody, the outside world last."""
+        return [*self.config.names, SYSTEM_SELLER_ID, SYSTEM_BUYER_ID]
+
+    def factory_of(self, name: str) -> Factory:
+        """A factory by name."""
+        return self.factories[self._index_of[name]]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The rules, by scml's names."""
+        return {
+            "n_steps": self.config.steps,
+            "horizon": self.rules.horizon,
+            "neg_n_steps": 20,
+            "perishable": self.rules.perishable,
+            "force_signing": True,
+            "public_trading_prices": True,
+            "public_exogenous_summary": True,
+            "quantity_multiplier": self.rules.quantity_factor,
+            "financial_report_period": 5,
+            "allow_zero_quantity": False,
+        }
+
+    def bulletin(self, section: str) -> dict[str, Any]:
+        """A section of scml's bulletin board."""
+        if section == "settings":
+            return self.settings
+        if section == "reports_agent":
+            return {name: self.reports.of(name) for name in self._index_of}
+        return {}
+
+    # --- the days --------------------------------------------------------------------------------
+
+    def run(self) -> "World":
+        """Play all days."""
+        with self.watchdog.watching():
+            for host in self.hosts:
+                host.join()
+            for _ in range(self.config.steps):
+                self.step()
+        return self
+
+    def step(self) -> None:
+        """Play one day."""
+        self._open_day()
+        self._talk()
+        bought, sold = self._deliver()
+        for host in self.hosts:
+            host.step()
+        self._close_day(bought, sold)
+        self.day += 1
+
+    def _open_day(self) -> None:
+        """Mirrors stage 0 of SCMLBaseWorld.simulation_step."""
+        self._reveal_exogenous()
+        self._summarise_exogenous()
+        for host in self.hosts:
+            host.make_ufun(add_exogenous=True)
+        # Product 0 is never negotiated, and scml never renews its agenda.
+        self.agendas[1:] = [self._agenda(product) for product in range(1, len(self.agendas))]
+        self._call_for_talks()
+        for host in self.hosts:
+            host.before_step()
+
+    def _reveal_exogenous(self) -> None:
+        for factory in self.factories:
+            factory.exogenous = Today()
+        for trade in self._exogenous[self.day]:
+            today = self.factories[trade.factory].exogenous
+            if trade.product == 0:
+                today.supply_quantity += trade.quantity
+                today.supply_price += trade.quantity * trade.unit_price
+            else:
+                today.sale_quantity += trade.quantity
+                today.sale_price += trade.quantity * trade.unit_price
+
+    def _summarise_exogenous(self) -> None:
+        quantities = np.zeros(self.config.num_products)
+        prices = np.zeros(self.config.num_products)
+        for trade in self._exogenous[self.day]:
+            quantities[trade.product] += trade.quantity
+            prices[trade.product] += trade.quantity * trade.unit_price
+        self.exogenous_summary = list(zip(quantities, prices, strict=True))
+
+    def _agenda(self, product: int) -> Agenda:
+        """Mirrors SCMLBaseWorld._make_issues."""
+        last, rules = self.config.steps - 1, self.rules
+        return Agenda(
+            quantity=(1, max(1, self.max_lines * rules.quantity_factor)),
+            day=(min(self.day, last), min(self.day + rules.horizon, last)),
+            price=self.prices.range_of(product, rules.price_share),
+        )
+
+    def _call_for_talks(self) -> None:
+        """Every second level opens, with its suppliers first (SCMLBaseWorld._make_negotiations)."""
+        self._talks: list[Talk] = []
+        by_host: dict[str, dict[str, Talk]] = {name: {} for name in self._index_of}
+        for product in range(self.config.num_products - 1, 0, -2):
+            suppliers = self._solvent(self.suppliers[product - 1])
+            consumers = self._solvent(self.consumers[product])
+            for opener in self._solvent(self.suppliers[product]):
+                for supplier in suppliers:
+                    self._call_for(opener, supplier, True, by_host)
+                for consumer in consumers:
+                    self._call_for(opener, consumer, False, by_host)
+        for host in self.hosts:
+            host.meet(by_host[host.name])
+
+    def _solvent(self, names: Sequence[str]) -> list[str]:
+        return [
+            name for name in names if name in self._index_of and not self.factory_of(name).bankrupt
+        ]
+
+    def _call_for(
+        self, opener: str, other: str, is_buy: bool, by_host: dict[str, dict[str, Talk]]
+    ) -> None:
+        host = self._host_of[opener]
+        product = host.factory.level if is_buy else host.factory.level + 1
+        annotation = {
+            "product": product,
+            "is_buy": is_buy,
+            "buyer": opener if is_buy else other,
+            "seller": other if is_buy else opener,
+            "caller": opener,
+            "sim_step": self.day,
+        }
+        talk = Talk(
+            Side(host.voice, other),
+            Side(self._host_of[other].voice, opener),
+            self.agendas[product],
+            annotation,
+            patience=len(self.hosts),
+        )
+        self._talks.append(talk)
+        by_host[opener][other] = by_host[other][opener] = talk
+
+    def _talk(self) -> None:
+        """Move all talks on in turn until the last has ended (World._step_negotiations)."""
+        running = self._talks
+        while running:
+            still = []
+            for talk in running:
+                if talk.step():
+                    still.append(talk)
+                else:
+                    self._end(talk)
+            running = still
+
+    def _end(self, talk: Talk) -> None:
+        opener, other = talk.annotation["caller"], talk.sides[0].partner
+        first, second = self._host_of[opener], self._host_of[other]
+        first.close_talk(other)
+        second.close_talk(opener)
+        if talk.state.agreement is None:
+            first.part(talk, other, [opener, other])
+            second.part(talk, opener, [opener, other])
+            return
+        contract = None
+        if first.hears_of_success or second.hears_of_success:
+            contract = self._negmas_contract(talk, [opener, other])
+        first.agree(talk, other, contract)
+        second.agree(talk, opener, contract)
+        self._sign(talk)
+
+    def _sign(self, talk: Talk) -> None:
+        quantity, day, unit_price = talk.state.agreement
+        self.ledger.add(
+            Contract(
+                seller=self._index_of[talk.annotation["seller"]],
+                buyer=self._index_of[talk.annotation["buyer"]],
+                product=talk.annotation["product"],
+                quantity=quantity,
+                day=day,
+                unit_price=unit_price,
+                concluded=self.day,
+            )
+        )
+
+    def _negmas_contract(self, talk: Talk, partners: list[str]) -> NegmasContract:
+        quantity, day, unit_price = talk.state.agreement
+        return NegmasContract(
+            partners=partners,
+            agreement={"quantity": quantity, "time": day, "unit_price": unit_price},
+            annotation=talk.annotation,
+            issues=talk.agenda.issues,
+            concluded_at=self.day,
+            to_be_signed_at=self.day,
+            signed_at=-1,
+            mechanism_state=talk.state,
+        )
+
+    def _deliver(self) -> tuple[list[list[Deal]], list[list[Deal]]]:
+        """What each factory bought and sold for today from and to others."""
+        bought: list[list[Deal]] = [[] for _ in self.factories]
+        sold: list[list[Deal]] = [[] for _ in self.factories]
+        for contract in self.ledger.execute(self.day):
+            deal = contract.quantity, contract.unit_price
+            self.prices.add_sale(contract.product, *deal)
+            bought[contract.buyer].append(deal)
+            sold[contract.seller].append(deal)
+        for trade in self._exogenous[self.day]:
+            self.prices.add_sale(trade.product, trade.quantity, trade.unit_price)
+        return bought, sold
+
+    def _close_day(self, bought: Sequence[list[Deal]], sold: Sequence[list[Deal]]) -> None:
+        """Mirrors stage 1 of SCMLBaseWorld.simulation_step."""
+        prices = self.prices.now
+        self.prices.close_day()
+        for index, factory in enumerate(self.factories):
+            level = factory.level
+            factory.close_day(
+                self.day, bought[index], sold[index], prices[level], prices[level + 1]
+            )
+            if factory.bankrupt:
+                self.ledger.nullify(index)
+        self.reports.publish(self.day, dict(zip(self._index_of, self.factories, strict=True)))
