@@ -60,6 +60,7 @@ class Host:
     def join(self) -> None:
         """Show the agent its world, which must be complete by now, and let it prepare."""
         self._awi = self.awi = HostedAWI(self._world, self)
+        self.awi.refresh()
         self.make_ufun(add_exogenous=True)
         self.agent._owner = self
         self.agent._awi = self.awi
@@ -115,6 +116,7 @@ class Host:
 
     def before_step(self) -> None:
         """The morning."""
+        self.awi.refresh()
         self.awi._reset_sales_and_supplies()
         self.call(self.agent.before_step)
 
