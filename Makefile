@@ -44,6 +44,7 @@ format: env  ## Mend what ruff can mend
 bench: env  ## Measure speed beside the peers (installs them first)
 	@$(UV) -r requirements/bench.txt
 	@$(BIN)/python benchmarks/arena_speed.py
+	@$(BIN)/python benchmarks/scml_speed.py
 
 clean:  ## Remove the environment and caches; runs/ stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -6,7 +6,7 @@ Worlds of 100 days and 3 levels of 5 factories. The last column is how much of o
 the agents' own code, which no engine can take away: the floor.
 """
 
-import contextlib
+import functools
 import sys
 import tempfile
 import time
@@ -61,6 +61,7 @@ class Clock:
 
     def timed(self, kind: type) -> type:
         def wrap(method: Callable[..., object]) -> Callable[..., object]:
+            @functools.wraps(method)
             def call(*arguments: object, **named: object) -> object:
                 if self._inside:
                     return method(*arguments, **named)
@@ -72,8 +73,6 @@ class Clock:
                     self.seconds += time.perf_counter() - began
                     self._inside = False
 
-            with contextlib.suppress(AttributeError):
-                call.__signature__ = __import__("inspect").signature(method)
             return call
 
         own = {n: wrap(getattr(kind, n)) for n in CALLS if _is_agents_own(kind, n)}

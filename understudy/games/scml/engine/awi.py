@@ -49,6 +49,17 @@ class HostedAWI(StdAWI):
     catalog_prices: Any = None
     profile: Any = None
     is_perishable = False
+    # And those that change overnight only, set in `refresh`.
+    current_step = current_inventory_input = current_inventory_output = 0
+    current_exogenous_input_quantity = current_exogenous_input_price = 0
+    current_exogenous_output_quantity = current_exogenous_output_price = 0
+    current_balance = current_disposal_cost = current_storage_cost = 0.0
+    current_shortfall_penalty = relative_time = 0.0
+    current_inventory: tuple[int, int] = (0, 0)
+    trading_prices: Any = None
+    exogenous_contract_summary: list[tuple[float, float]] = []  # noqa: RUF012
+    current_input_issues: list[Any] = []  # noqa: RUF012
+    current_output_issues: list[Any] = []  # noqa: RUF012
     # Rules that are the same in every world of the league.
     allow_zero_quantity = False
     is_exogenous_forced = True
@@ -99,27 +110,29 @@ class HostedAWI(StdAWI):
         self.production_capacities = world.capacities
         self.catalog_prices = world.catalog_prices
 
+    def refresh(self) -> None:
+        """A new day. Nothing of this changes before the next, whatever is agreed."""
+        world, factory, level = self._world, self._factory, self.level
+        day, today = world.day, factory.exogenous
+        self.current_step = day
+        self.relative_time = day / self.n_steps
+        self.trading_prices = world.prices.published
+        self.exogenous_contract_summary = world.exogenous_summary
+        self.current_input_issues = world.agendas[level].issues
+        self.current_output_issues = world.agendas[level + 1].issues
+        # Before the first day's profit it is a whole number, then one of numpy's, as in scml.
+        self.current_balance = np.float64(factory.balance) if day else factory.balance
+        self.current_inventory_input = factory.stock
+        self.current_inventory = factory.stock, 0  # nothing is ever produced for later
+        self.current_exogenous_input_quantity = today.supply_quantity
+        self.current_exogenous_input_price = today.supply_price
+        self.current_exogenous_output_quantity = today.sale_quantity
+        self.current_exogenous_output_price = today.sale_price
+        self.current_disposal_cost = self._disposal_cost[day]
+        self.current_storage_cost = self._storage_cost[day]
+        self.current_shortfall_penalty = self._shortfall_penalty[day]
+
     # --- the market ------------------------------------------------------------------------------
-
-    @property
-    def current_step(self) -> int:
-        """Today."""
-        return self._world.day
-
-    @property
-    def relative_time(self) -> float:
-        """How much of the game is over."""
-        return self._world.day / self.n_steps
-
-    @property
-    def trading_prices(self) -> "np.ndarray[Any, Any]":
-        """By product, as of this morning."""
-        return self._world.prices.published
-
-    @property
-    def exogenous_contract_summary(self) -> list[tuple[float, float]]:
-        """Quantity and money of today's trades with the outside, by product."""
-        return self._world.exogenous_summary
 
     def is_bankrupt(self, aid: str | None = None) -> bool:
         """Whether a factory (its own by default) is."""
@@ -151,78 +164,21 @@ class HostedAWI(StdAWI):
     # --- the agent's own factory -----------------------------------------------------------------
 
     @property
-    def current_balance(self) -> float:
-        """Money: a whole number before the first day's profit, then one of numpy's."""
-        balance = self._factory.balance
-        return np.float64(balance) if self._world.day else balance
-
-    @property
     def current_score(self) -> float:
         """What the game would be worth if it ended now."""
         return np.float64(self._factory.score)
-
-    @property
-    def current_inventory(self) -> tuple[int, int]:
-        """Input and output in stock; nothing is ever produced for later."""
-        return self._factory.stock, 0
-
-    @property
-    def current_inventory_input(self) -> int:
-        """Input in stock."""
-        return self._factory.stock
-
-    @property
-    def current_inventory_output(self) -> int:
-        """Nothing is ever produced for later."""
-        return 0
-
-    @property
-    def current_exogenous_input_quantity(self) -> int:
-        """Units forced on the factory today."""
-        return self._factory.exogenous.supply_quantity
-
-    @property
-    def current_exogenous_input_price(self) -> int:
-        """What they cost in all."""
-        return self._factory.exogenous.supply_price
-
-    @property
-    def current_exogenous_output_quantity(self) -> int:
-        """Units it has to deliver today."""
-        return self._factory.exogenous.sale_quantity
-
-    @property
-    def current_exogenous_output_price(self) -> int:
-        """What they bring in all."""
-        return self._factory.exogenous.sale_price
-
-    @property
-    def current_disposal_cost(self) -> float:
-        """Per unit, as a share of the input's trading price."""
-        return self._disposal_cost[self._world.day]
-
-    @property
-    def current_storage_cost(self) -> float:
-        """Per unit, as a share of the input's trading price."""
-        return self._storage_cost[self._world.day]
-
-    @property
-    def current_shortfall_penalty(self) -> float:
-        """Per unit, as a share of the output's trading price."""
-        return self._shortfall_penalty[self._world.day]
 
     @property
     def needed_sales(self) -> int:
         """Units in hand or on their way today that nobody has bought yet."""
         if self.is_last_level:
             return 0
-        today, day = self._factory.exogenous, self._world.day
         needed = (
-            today.supply_quantity
-            + self._factory.stock
-            + self._supplied.get(day, 0)
-            - self._sold.get(day, 0)
-            - today.sale_quantity
+            self.current_exogenous_input_quantity
+            + self.current_inventory_input
+            + self._supplied.get(self.current_step, 0)
+            - self._sold.get(self.current_step, 0)
+            - self.current_exogenous_output_quantity
         )
         return min(self.n_lines, needed) if self.is_perishable else needed
 
@@ -231,23 +187,22 @@ class HostedAWI(StdAWI):
         """Units sold for today that are neither in hand nor on their way."""
         if self.is_first_level:
             return 0
-        today, day = self._factory.exogenous, self._world.day
         needed = (
-            today.sale_quantity
-            + self._sold.get(day, 0)
-            - self._supplied.get(day, 0)
-            - today.supply_quantity
-            - self._factory.stock
+            self.current_exogenous_output_quantity
+            + self._sold.get(self.current_step, 0)
+            - self._supplied.get(self.current_step, 0)
+            - self.current_exogenous_input_quantity
+            - self.current_inventory_input
         )
         return min(self.n_lines, needed) if self.is_perishable else needed
 
     def total_sales_at(self, step: int) -> int:
         """Units sold to others for a day to come."""
-        return self._sold.get(step, 0) if step >= self._world.day else 0
+        return self._sold.get(step, 0) if step >= self.current_step else 0
 
     def total_supplies_at(self, step: int) -> int:
         """Units bought from others for a day to come."""
-        return self._supplied.get(step, 0) if step >= self._world.day else 0
+        return self._supplied.get(step, 0) if step >= self.current_step else 0
 
     def _register_sale(self, customer: str, quantity: int, unit_price: int, step: int) -> None:
         super()._register_sale(customer, quantity, unit_price, step)
@@ -258,16 +213,6 @@ class HostedAWI(StdAWI):
         self._supplied[step] = self._supplied.get(step, 0) + quantity
 
     # --- talks -----------------------------------------------------------------------------------
-
-    @property
-    def current_input_issues(self) -> list[Any]:
-        """What may be offered to suppliers."""
-        return self._world.agendas[self.level].issues
-
-    @property
-    def current_output_issues(self) -> list[Any]:
-        """What may be offered to consumers."""
-        return self._world.agendas[self.level + 1].issues
 
     @property
     def current_input_outcome_space(self) -> Any:

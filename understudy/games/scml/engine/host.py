@@ -53,13 +53,18 @@ class Host:
         self.voice = voice(self.agent, world.watchdog, self.give_up)
         self.open_talks: dict[str, Talk] = {}
         """Today's, until they end."""
-        self.hears_of_success = kind.on_negotiation_success is not _no_success
+        self.hears_of_success = (
+            kind.on_negotiation_success is not OneShotAgent.on_negotiation_success
+        )
         """Whether the agent listens; making a contract for negmas takes time."""
-        self._hears_of_failure = kind.on_negotiation_failure is not _no_failure
+        self._hears_of_failure = (
+            kind.on_negotiation_failure is not OneShotAgent.on_negotiation_failure
+        )
 
     def join(self) -> None:
         """Show the agent its world, which must be complete by now, and let it prepare."""
         self._awi = self.awi = HostedAWI(self._world, self)
+        self.awi.refresh()
         self.make_ufun(add_exogenous=True)
         self.agent._owner = self
         self.agent._awi = self.awi
@@ -115,6 +120,7 @@ class Host:
 
     def before_step(self) -> None:
         """The morning."""
+        self.awi.refresh()
         self.awi._reset_sales_and_supplies()
         self.call(self.agent.before_step)
 
@@ -141,7 +147,3 @@ class Host:
             raise error
         line = f"{type(error).__name__}: {error}"
         self._world.faults.append(Fault(self.name, self._world.day, line))
-
-
-_no_success = OneShotAgent.on_negotiation_success
-_no_failure = OneShotAgent.on_negotiation_failure
