@@ -276,10 +276,12 @@ def play_in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]], seed:
 
 def results_table(results: Sequence[FieldResult]) -> Table:
     """A row per field. Seeding every call slows both down, ours more: see `benchmarks/`."""
-    table = Table(title="scml and our engine, same worlds", title_justify="left", box=box.SIMPLE)
+    table = Table(
+        title="scml and our engine, same worlds", title_justify="left", box=box.SIMPLE, padding=0
+    )
     table.add_column("agents", no_wrap=True)
     for name in ("worlds", "failed", "contracts", "differ", "scml s", "ours s", "faster"):
-        table.add_column(name, justify="right", no_wrap=True)
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     for result in results:
         table.add_row(
             result.field,
