@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from understudy.games.scml import verify
-from understudy.games.scml.engine import agents, prices, talks, world
+from understudy.games.scml.engine import agents, economy, prices, talks, world
 from understudy.games.scml.engine.rules import RULES
 from understudy.games.scml.verify import Case, Game, compare
 
@@ -63,9 +63,9 @@ def test_every_oneshot_agent_alone_and_mixed_plays_as_in_scml():
         (prices, "DISCOUNT", 0.89),
         (prices, "CATALOG_WEIGHT", 51.0),
         (talks, "ROUNDS", 19),
-        (world, "RULES", {"std": replace(RULES["std"], price_share=0.15)}),
-        (world, "RULES", {"std": replace(RULES["std"], horizon=9)}),
-        (world, "RULES", {"std": replace(RULES["std"], quantity_factor=2)}),
+        (economy, "RULES", {"std": replace(RULES["std"], price_share=0.15)}),
+        (economy, "RULES", {"std": replace(RULES["std"], horizon=9)}),
+        (economy, "RULES", {"std": replace(RULES["std"], quantity_factor=2)}),
     ],
 )
 def test_a_wrong_rule_shows(monkeypatch, module, rule, wrong):

@@ -5,7 +5,6 @@ all have ended; what is due is delivered; agents look back; factories produce an
 move.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,14 +13,13 @@ from negmas import Contract as NegmasContract
 from scml.oneshot.agent import OneShotAgent
 from scml.oneshot.common import SYSTEM_BUYER_ID, SYSTEM_SELLER_ID
 
-from understudy.games.scml.engine.config import Exogenous, WorldConfig
-from understudy.games.scml.engine.contracts import Contract, Ledger
-from understudy.games.scml.engine.factory import Deal, Factory, Today
+from understudy.games.scml.engine.config import WorldConfig
+from understudy.games.scml.engine.contracts import Contract
+from understudy.games.scml.engine.economy import Economy
+from understudy.games.scml.engine.factory import Factory
 from understudy.games.scml.engine.faults import Fault, Watchdog
 from understudy.games.scml.engine.host import Host
-from understudy.games.scml.engine.prices import TradingPrices
 from understudy.games.scml.engine.reports import Reports
-from understudy.games.scml.engine.rules import RULES
 from understudy.games.scml.engine.talks import Agenda, Side, Talk
 
 CALL_SECONDS = 20.0
@@ -31,8 +29,8 @@ Player = tuple[type[OneShotAgent], Mapping[str, Any]]
 """An agent class and its parameters."""
 
 
-class World:
-    """One game. `run` plays it; then `factories`, `ledger` and `faults` say what happened."""
+class World(Economy):
+    """An economy whose contracts come from talks between agents. `run` plays it to its end."""
 
     def __init__(
         self,
@@ -45,27 +43,16 @@ class World:
     ) -> None:
         if len(players) != len(config.factories):
             raise ValueError(f"{len(config.factories)} factories but {len(players)} players")
-        self.config = config
+        super().__init__(config, conserve_stock=conserve_stock)
         self.strict = strict
-        self.day = 0
-        self.rules = RULES[config.track]
-        self.max_lines = max(factory.lines for factory in config.factories)
         self.catalog_prices = np.array(config.catalog_prices)
-        self.prices = TradingPrices(config.catalog_prices)
-        self.factories = [
-            Factory(factory, conserve_stock, self.rules.perishable) for factory in config.factories
-        ]
-        self.ledger = Ledger()
         self.reports = Reports()
         self.faults: list[Fault] = []
         self.watchdog = Watchdog(call_seconds)
         self.exogenous_summary: list[tuple[float, float]] = []
         self._set_places()
-        self._exogenous: dict[int, list[Exogenous]] = defaultdict(list)
-        for trade in config.exogenous:
-            self._exogenous[trade.day].append(trade)
-        self._reveal_exogenous()
-        self.agendas = [self._agenda(product) for product in range(config.num_products)]
+        self.open_day()
+        self.agendas = [Agenda(*self.ranges(product)) for product in range(config.num_products)]
         self.hosts = [
             Host(self, name, factory, *player)
             for name, factory, player in zip(config.names, self.factories, players, strict=True)
@@ -134,54 +121,33 @@ class World:
 
     def step(self) -> None:
         """Play one day."""
-        self._open_day()
+        self._prepare()
         self._talk()
-        bought, sold = self._deliver()
         for host in self.hosts:
             host.step()
-        self._close_day(bought, sold)
-        self.day += 1
+        self.close_day()
+        self.reports.publish(self.day - 1, dict(zip(self._index_of, self.factories, strict=True)))
 
-    def _open_day(self) -> None:
+    def _prepare(self) -> None:
         """Mirrors stage 0 of SCMLBaseWorld.simulation_step."""
-        self._reveal_exogenous()
+        self.open_day()
         self._summarise_exogenous()
         for host in self.hosts:
             host.make_ufun(add_exogenous=True)
         # Product 0 is never negotiated, and scml never renews its agenda.
-        self.agendas[1:] = [self._agenda(product) for product in range(1, len(self.agendas))]
+        for product in range(1, len(self.agendas)):
+            self.agendas[product] = Agenda(*self.ranges(product))
         self._call_for_talks()
         for host in self.hosts:
             host.before_step()
 
-    def _reveal_exogenous(self) -> None:
-        for factory in self.factories:
-            factory.exogenous = Today()
-        for trade in self._exogenous[self.day]:
-            today = self.factories[trade.factory].exogenous
-            if trade.product == 0:
-                today.supply_quantity += trade.quantity
-                today.supply_price += trade.quantity * trade.unit_price
-            else:
-                today.sale_quantity += trade.quantity
-                today.sale_price += trade.quantity * trade.unit_price
-
     def _summarise_exogenous(self) -> None:
         quantities = np.zeros(self.config.num_products)
         prices = np.zeros(self.config.num_products)
-        for trade in self._exogenous[self.day]:
+        for trade in self.trades_outside():
             quantities[trade.product] += trade.quantity
             prices[trade.product] += trade.quantity * trade.unit_price
         self.exogenous_summary = list(zip(quantities, prices, strict=True))
-
-    def _agenda(self, product: int) -> Agenda:
-        """Mirrors SCMLBaseWorld._make_issues."""
-        last, rules = self.config.steps - 1, self.rules
-        return Agenda(
-            quantity=(1, max(1, self.max_lines * rules.quantity_factor)),
-            day=(min(self.day, last), min(self.day + rules.horizon, last)),
-            price=self.prices.range_of(product, rules.price_share),
-        )
 
     def _call_for_talks(self) -> None:
         """Every second level opens, with its suppliers first (SCMLBaseWorld._make_negotiations)."""
@@ -280,29 +246,3 @@ class World:
             signed_at=-1,
             mechanism_state=talk.state,
         )
-
-    def _deliver(self) -> tuple[list[list[Deal]], list[list[Deal]]]:
-        """What each factory bought and sold for today from and to others."""
-        bought: list[list[Deal]] = [[] for _ in self.factories]
-        sold: list[list[Deal]] = [[] for _ in self.factories]
-        for contract in self.ledger.execute(self.day):
-            deal = contract.quantity, contract.unit_price
-            self.prices.add_sale(contract.product, *deal)
-            bought[contract.buyer].append(deal)
-            sold[contract.seller].append(deal)
-        for trade in self._exogenous[self.day]:
-            self.prices.add_sale(trade.product, trade.quantity, trade.unit_price)
-        return bought, sold
-
-    def _close_day(self, bought: Sequence[list[Deal]], sold: Sequence[list[Deal]]) -> None:
-        """Mirrors stage 1 of SCMLBaseWorld.simulation_step."""
-        prices = self.prices.now
-        self.prices.close_day()
-        for index, factory in enumerate(self.factories):
-            level = factory.level
-            factory.close_day(
-                self.day, bought[index], sold[index], prices[level], prices[level + 1]
-            )
-            if factory.bankrupt:
-                self.ledger.nullify(index)
-        self.reports.publish(self.day, dict(zip(self._index_of, self.factories, strict=True)))
