@@ -15,7 +15,7 @@ from negmas.outcomes import make_issue, make_os
 from negmas.outcomes.outcome_ops import cast_value_types, outcome_types_are_ok
 from negmas.sao import SAOState
 
-from understudy.games.scml.engine.faults import CallTimeout
+from understudy.games.scml.engine.faults import CallTimeout, Failure
 
 ROUNDS = 20
 
@@ -36,7 +36,7 @@ class Voice(Protocol):
     def respond(self, partner: str, state: SAOState) -> ResponseType:
         """An answer to the offer on the table."""
 
-    def give_up(self, error: Exception | CallTimeout) -> None:
+    def give_up(self, error: Failure) -> None:
         """The agent failed to act: write it down, or raise it."""
 
 
@@ -319,13 +319,13 @@ class Talk:
 
     def _answer(self, side: Side) -> tuple[ResponseType, Any]:
         try:
-            return self._ask(side)
-        except Exception:  # whatever an agent raises, SAOMechanism._safe_counter asks once more
             try:
                 return self._ask(side)
-            except Exception as error:
-                side.voice.give_up(error)
-                return END, None
+            except Exception:  # whatever an agent raises, SAOMechanism._safe_counter asks once more
+                return self._ask(side)
+        except (Exception, SystemExit) as error:
+            side.voice.give_up(error)
+            return END, None
 
     def _ask(self, side: Side) -> tuple[ResponseType, Any]:
         state = self.state

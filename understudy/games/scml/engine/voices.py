@@ -14,10 +14,10 @@ from typing import Any
 from negmas import ResponseType
 from negmas.sao import SAOState, SAOSyncController
 
-from understudy.games.scml.engine.faults import CallTimeout, Watchdog
+from understudy.games.scml.engine.faults import Failure, Watchdog
 from understudy.games.scml.engine.talks import END, REJECT, WAIT, Offer, Talk
 
-GiveUp = Callable[[Exception | CallTimeout], None]
+GiveUp = Callable[[Failure], None]
 CONTROLLER_METHODS = (
     "propose",
     "respond",
@@ -91,7 +91,7 @@ class PlainVoice:
         ControlledNegotiator), so an agent with a TypeError of its own is asked again too.
         """
         self._watchdog.calls += 1
-        self._watchdog.inside = True
+        self._watchdog.inside = self._agent.id
         try:
             for extra in extras:
                 try:
@@ -100,7 +100,7 @@ class PlainVoice:
                     continue
             return method(negotiator_id=partner, state=state)
         finally:
-            self._watchdog.inside = False
+            self._watchdog.inside = None
 
 
 class SyncVoice:
@@ -138,11 +138,11 @@ class SyncVoice:
 
     def _call(self, method: Callable[..., Any], **arguments: Any) -> Any:
         self._watchdog.calls += 1
-        self._watchdog.inside = True
+        self._watchdog.inside = self._agent.id
         try:
             return method(**arguments)
         finally:
-            self._watchdog.inside = False
+            self._watchdog.inside = None
 
     def _open(self) -> None:
         self._proposals = self._call(self._agent.first_proposals)

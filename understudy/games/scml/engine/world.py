@@ -17,13 +17,15 @@ from understudy.games.scml.engine.config import WorldConfig
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.economy import Economy
 from understudy.games.scml.engine.factory import Factory
-from understudy.games.scml.engine.faults import Fault, Watchdog
+from understudy.games.scml.engine.faults import Failure, Fault, Watchdog
 from understudy.games.scml.engine.host import Host
 from understudy.games.scml.engine.reports import Reports
 from understudy.games.scml.engine.talks import Agenda, Side, Talk
 
 CALL_SECONDS = 20.0
 """CPU time an agent may take for one answer; in the league, 20 s of a talk's round."""
+CALL_WALL_SECONDS = 60.0
+"""Time it may take asleep or waiting; more, as a busy machine is no fault of the agent's."""
 
 Player = tuple[type[OneShotAgent], Mapping[str, Any]]
 """An agent class and its parameters."""
@@ -40,6 +42,7 @@ class World(Economy):
         conserve_stock: bool = False,
         strict: bool = False,
         call_seconds: float = CALL_SECONDS,
+        call_wall_seconds: float = CALL_WALL_SECONDS,
     ) -> None:
         if len(players) != len(config.factories):
             raise ValueError(f"{len(config.factories)} factories but {len(players)} players")
@@ -48,15 +51,16 @@ class World(Economy):
         self.catalog_prices = np.array(config.catalog_prices)
         self.reports = Reports()
         self.faults: list[Fault] = []
-        self.watchdog = Watchdog(call_seconds)
+        self.watchdog = Watchdog(call_seconds, call_wall_seconds, self.note_fault)
         self.exogenous_summary: list[tuple[float, float]] = []
         self._set_places()
         self.open_day()
         self.agendas = [Agenda(*self.ranges(product)) for product in range(config.num_products)]
-        self.hosts = [
-            Host(self, name, factory, *player)
-            for name, factory, player in zip(config.names, self.factories, players, strict=True)
-        ]
+        with self.watchdog.watching():
+            self.hosts = [
+                Host(self, name, factory, *player)
+                for name, factory, player in zip(config.names, self.factories, players, strict=True)
+            ]
         self._host_of = dict(zip(config.names, self.hosts, strict=True))
 
     def _set_places(self) -> None:
@@ -72,6 +76,10 @@ class World(Economy):
             self.consumers[factory.level].append(name)
             self.capacities[factory.level] += factory.lines
         self._index_of = {name: index for index, name in enumerate(names)}
+
+    def note_fault(self, factory: str, error: Failure) -> None:
+        """Write down that an agent failed."""
+        self.faults.append(Fault(factory, self.day, f"{type(error).__name__}: {error}"))
 
     # --- what agents ask for ---------------------------------------------------------------------
 
