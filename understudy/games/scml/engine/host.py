@@ -30,13 +30,21 @@ IDLE: dict[Track, type[OneShotAgent]] = {"std": StdDoNothingAgent, "oneshot": On
 class Negotiator:
     """What an agent finds under `self.negotiators[partner]`: the way to one talk."""
 
-    __slots__ = ("_nmi", "id", "name", "nmi", "owner")
+    __slots__ = ("id", "nmi", "owner")
 
     def __init__(self, partner: str, nmi: TalkView, owner: "Host") -> None:
-        self.id = self.name = partner
+        self.id = partner
         self.nmi: TalkView | None = nmi
-        self._nmi: TalkView | None = nmi
         self.owner = owner
+
+    @property
+    def name(self) -> str:
+        """The partner's."""
+        return self.id
+
+    @property
+    def _nmi(self) -> TalkView | None:
+        return self.nmi
 
 
 class Host:
@@ -101,8 +109,7 @@ class Host:
 
     def close_talk(self, partner: str) -> None:
         """A talk is over, before anybody hears how it ended (Negotiator._on_negotiation_end)."""
-        negotiator = self.agent._negotiators[partner].negotiator
-        negotiator.nmi = negotiator._nmi = None
+        self.agent._negotiators[partner].negotiator.nmi = None
         self.voice.close(partner)
 
     def agree(self, talk: Talk, partner: str, contract: NegmasContract | None) -> None:
