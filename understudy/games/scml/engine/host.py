@@ -4,7 +4,8 @@ The agent is made as scml makes it, and given an owner and a window on the world
 code go through here or through its voice in talks, so that whatever it raises is caught.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from negmas import Contract as NegmasContract
@@ -47,6 +48,14 @@ class Negotiator:
         return self.nmi
 
 
+@lru_cache(maxsize=256)
+def hosted(kind: Hashable) -> type[OneShotAgent]:
+    """The class with `awi` as a plain attribute: agents read it a million times in a world."""
+    assert isinstance(kind, type)
+    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    return type(kind.__name__, (kind,), {"awi": None, "__doc__": kind.__doc__, **names})
+
+
 class Host:
     """One agent and all that scml's adapter (DefaultOneShotAdapter) does for it."""
 
@@ -86,6 +95,9 @@ class Host:
         self.make_ufun(add_exogenous=True)
         self.agent._owner = self
         self.agent._awi = self.awi
+        if type(self.agent).awi is OneShotAgent.awi:  # only now: before, it raises a ValueError
+            self.agent.__class__ = hosted(self.agent.__class__)
+            self.agent.awi = self.awi
         self.call(self.agent.init)
 
     def make_ufun(self, add_exogenous: bool) -> DeferredUFun:
