@@ -14,11 +14,12 @@ from scml.oneshot.agent import OneShotAgent
 from scml.oneshot.agents import OneshotDoNothingAgent
 from scml.std.agents import StdDoNothingAgent
 
-from understudy.games.scml.engine.awi import DeferredUFun, HostedAWI
+from understudy.games.scml.engine.awi import HostedAWI
 from understudy.games.scml.engine.factory import Factory
 from understudy.games.scml.engine.faults import FAILURES, CallTimeout, Failure
 from understudy.games.scml.engine.rules import Track
 from understudy.games.scml.engine.talks import Talk, TalkView
+from understudy.games.scml.engine.ufun import DeferredUFun
 from understudy.games.scml.engine.voices import PlainVoice, SyncVoice, decides_jointly
 
 if TYPE_CHECKING:
@@ -50,7 +51,10 @@ class Negotiator:
 
 @lru_cache(maxsize=256)
 def hosted(kind: Hashable) -> type[OneShotAgent]:
-    """The class with `awi` as a plain attribute: agents read it a million times in a world."""
+    """The class with `awi` as a plain attribute: agents read it a million times in a world.
+
+    All agents of a class share one of these, so what they keep in `type(self)` they still share.
+    """
     assert isinstance(kind, type)
     names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
     return type(kind.__name__, (kind,), {"awi": None, "__doc__": kind.__doc__, **names})
