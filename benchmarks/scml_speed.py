@@ -18,7 +18,7 @@ from rich.table import Table
 from understudy.games.scml.engine import agents
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.world import World
-from understudy.games.scml.reseeding import CALLS
+from understudy.games.scml.wrapping import CALLS
 from understudy.games.scml.stock import quiet, scml_world
 
 STEPS, SIZES = 100, (5, 5, 5)
