@@ -346,8 +346,8 @@ def strength_table(strength: Strength, width: int | None = None) -> Table:
     width = width or shutil.get_terminal_size((80, 24)).columns
     levels = LEVELS if width >= 100 else ()
     table = Table(
-        title=f"{strength.worlds:,} worlds of {strength.configurations:,} configurations; adjusted: "
-        "above the mean player\nin the same slot, with 95 % interval by configuration",
+        title=f"{strength.worlds:,} worlds of {strength.configurations:,} configurations\n"
+        "adjusted: above the mean player in the same slot, with 95 % interval",
         title_justify="left",
         box=None,  # lines between columns would cost a column or two
         padding=(0, 1, 0, 0),
