@@ -6,7 +6,7 @@ import random
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from scml.oneshot.agent import OneShotAgent
 
 from understudy.data.schema import Table
 from understudy.errors import InputError
+from understudy.games import Played
 from understudy.games.scml.account import Account, FactoryDay, account
 from understudy.games.scml.audit import audit
 from understudy.games.scml.engine import agents, talks
@@ -29,13 +30,6 @@ from understudy.games.scml.record import CONTRACTS, DAYS, RECORDINGS, RESULTS, W
 from understudy.games.scml.stock import quiet, scml_world
 
 
-class Played(NamedTuple):
-    """What came of a task: results of all its matches, and recordings of some."""
-
-    results: pa.Table
-    recordings: dict[str, pa.Table]
-
-
 @dataclass(frozen=True)
 class Game:
     """What a simulator says of a world it has played; factories are in order."""
@@ -49,8 +43,8 @@ class Game:
     """Factory, day, error."""
 
 
-def play(plans: Sequence[WorldPlan], keep: int | None = None) -> Played:
-    """Play the worlds; the first `keep` (None: all) are recorded in full, the others in outline.
+def play(plans: Sequence[WorldPlan]) -> Played:
+    """Play the worlds; those that need not be filmed are recorded in outline.
 
     An agent that fails leaves the talk it failed in, and the world goes on; in scml its exception
     ends the world, whose days and contracts end there. Either way it is among the faults.
@@ -58,9 +52,8 @@ def play(plans: Sequence[WorldPlan], keep: int | None = None) -> Played:
     results: list[pa.Table] = []
     recordings: dict[str, list[pa.Table]] = {table.name: [] for table in RECORDINGS}
     with quiet(), dice_left_alone():
-        for number, plan in enumerate(plans):
-            is_kept = keep is None or number < keep
-            for name, table in _play_one(plan, is_kept).items():
+        for plan in plans:
+            for name, table in _play_one(plan).items():
                 (results if name == RESULTS.name else recordings[name]).append(table)
     return Played(
         _joined(RESULTS, results),
@@ -72,11 +65,11 @@ def _joined(table: Table, parts: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables([table.arrow().empty_table(), *parts]).combine_chunks()
 
 
-def _play_one(plan: WorldPlan, is_kept: bool) -> dict[str, pa.Table]:
+def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
     config = draw(plan.factories_per_level, plan.steps, plan.seed, plan.track)
     kinds = _kinds(plan, config)
     film = Film(len(kinds))
-    if is_kept:
+    if plan.filmed:
         kinds = filmed(kinds, film, _watched(plan))
     _seed(plan)
     game = _simulate(plan, config, kinds)
@@ -86,7 +79,7 @@ def _play_one(plan: WorldPlan, is_kept: bool) -> dict[str, pa.Table]:
         "worlds": _worlds_row(plan, config, game),
         "results": _results_rows(plan, config, game, days),
     }
-    if is_kept:
+    if plan.filmed:
         tables["contracts"] = _contracts_table(plan.match, game.contracts)
         tables["days"] = _days_table(plan.match, days.days)
         tables["decisions"] = film.table(plan.match, config.names, _Admission(config, days))
