@@ -25,6 +25,8 @@ FIELDS: dict[FieldName, str] = {
     "penguins": "two to four competitors among Penguins",
 }
 DAYS = (50, 200)
+FEWEST_DAYS = 6
+"""More than there are products: goods take a day per level."""
 LEVELS = (2, 4)
 FACTORIES = (4, 6)
 """Per level. These three are the league's (anac2024_std and its configuration generator)."""
@@ -103,8 +105,8 @@ class Tournament:
                 raise InputError(f"--{name.replace('_', '-')} must be at least 1, not {value}")
         if self.configs > MOST_CONFIGS:
             raise InputError(f"--configs can be {MOST_CONFIGS:,} at most, not {self.configs:,}")
-        if self.steps is not None and self.steps < 2:
-            raise InputError(f"--steps must be at least 2, not {self.steps}")
+        if self.steps is not None and self.steps < FEWEST_DAYS:
+            raise InputError(f"--steps must be at least {FEWEST_DAYS}, not {self.steps}")
         names = [ref.name for ref in self.competitors]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
