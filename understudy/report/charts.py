@@ -453,15 +453,15 @@ def box_chart(
 def _box(name: str, values: Sequence[float], place: int, span: Axis, line: str, unit: Unit) -> str:
     cuts = [_quantile(values, share) for share in (0.05, 0.25, 0.5, 0.75, 0.95)]
     least, first, middle, third, most = (_inside(span, cut) for cut in cuts)
-    half = f"{written(cuts[1], unit)} to {written(cuts[3], unit)}"
-    hint = f"{name}: median {written(cuts[2], unit)}, half from {half}, {len(values)} values"
+    low, median, high = (written(float(f"{cut:.3g}"), unit) for cut in cuts[1:4])
+    hint = f"{name}: median {median}, half from {low} to {high}, {len(values)} values"
     return (
         f'<div class="bar-line" style="{_color(place)}" title="{escape(hint)}">'
         f'<div class="track" style="height:1.1rem">{line}'
         f'<i class="whisker" style="left:{least:.2%};width:{most - least:.2%}"></i>'
         f'<i class="bar" style="left:{first:.2%};width:{third - first:.2%};top:15%;bottom:15%"></i>'
         f'<i class="baseline" style="left:{middle:.2%};top:0;bottom:0"></i></div>'
-        f'<span class="value">{written(cuts[2], unit)} <small>{half}</small></span></div>'
+        f'<span class="value">{median} <small>{low} to {high}</small></span></div>'
     )
 
 

@@ -47,8 +47,8 @@ def _ranking(name: str, strength: Strength) -> Panel:
     note = (
         "The competitors of a configuration take turns in its slots, all else equal. The adjusted "
         "score is what a player scored above the mean player in the same slot; the line is its "
-        "95 % interval, from drawing whole configurations anew 1,000 times. Green is surely above "
-        "the mean, red surely below. No line: too few configurations to say."
+        "95 % interval, from drawing whole configurations anew 1,000 times. Green: all of it is "
+        "above the mean; red: all below. No line: too few configurations to give one."
     )
     return Panel(f"Strength: {name}", facts + whiskers, note + _warning(strength), wide=True)
 
@@ -117,13 +117,14 @@ def _head_to_head(name: str, strength: Strength) -> Panel:
     shown = [player.player for player in strength.players[:MOST]]
     pairs = {(pair.player, pair.opponent): pair for pair in strength.pairs}
     grid = [[pairs.get((one, other)) for other in shown] for one in shown]
-    heat = charts.heat_map(
+    squares = charts.heat_map(
         shown,
         [[pair.win_rate.value if pair and pair.win_rate else None for pair in row] for row in grid],
         [[pair.rows if pair else None for pair in row] for row in grid],
         title="How often the row's player outscored the column's" + _cut(strength),
         corner="win rate",
     )
+    heat = f'<div style="margin-bottom:1.4rem">{squares}</div>'  # many squares need all the width
     names = [player.player for player in strength.players]
     first = name.split("-", 1)[0]
     leader = first if first in names else names[0]
@@ -135,7 +136,7 @@ def _head_to_head(name: str, strength: Strength) -> Panel:
         reference_label="even",
     )
     columns = ("player", "opponent", "difference", "±", "win rate", "meetings", "configurations",
-               "of adjusted", "±")  # fmt: skip
+               "adjusted", "±")  # fmt: skip
     rows = [
         _rounded(
             [
@@ -157,13 +158,13 @@ def _head_to_head(name: str, strength: Strength) -> Panel:
         "so it is surer where meetings are few. Both with 95 % intervals, by configuration."
     )
     table = charts.table(columns, rows, percent=("win rate",))
-    return Panel(f"Head to head: {name}", f"<div>{heat}</div>{whiskers}{table}", note, wide=True)
+    return Panel(f"Head to head: {name}", heat + whiskers + table, note, wide=True)
 
 
 def _play(name: str, strength: Strength) -> Panel:
-    shares = ("wins", "bankrupt", "agreements", "shortfall", "unsafe sales", "over lines")
+    shares = ("wins", "bankrupt", "agreed", "shortfall", "unsafe", "over lines")
     columns = ("player", "adjusted", "±", "official", "±", "mean", *shares, "faults", "n",
-               "configurations")  # fmt: skip
+               "configs")  # fmt: skip
     rows = [
         _rounded(
             [
@@ -187,7 +188,7 @@ def _play(name: str, strength: Strength) -> Panel:
     note = (
         "Official: as the tournament ranks, the mean without scores more than two interquartile "
         "ranges above the third quartile. Wins: share of meetings in the same slot. Bankrupt: of "
-        "worlds. Agreements: of talks. Shortfall: of units promised. Unsafe and over lines: of "
+        "worlds. Agreed: of talks. Shortfall: of units promised. Unsafe and over lines: of "
         "sales contracts, beyond what was known to suffice and beyond the lines. Faults of the "
         "agent's code are per world."
     )
