@@ -55,6 +55,14 @@ def test_the_numbers_are_those_of_strength():
         )
 
 
+def test_boxes_are_of_one_level():
+    rows = [{"score": 1.0, "level": 0}, {"score": 3.0, "level": 2}, {"score": 4.0, "level": 2}]
+    html = panels(table(rows))["Levels"].html
+    assert "a, first: median 1, half from 1 to 1, 1 values" in html
+    assert "a, last: median 3.5, half from 3.25 to 3.75, 2 values" in html
+    assert "a, middle" not in html
+
+
 def test_whom_the_results_are_about_stands_against_the_others():
     results = Tournament(FOUR).play()
     assert set(columns(panels(results)["Head to head"].html, 0)) == {"ace"}

@@ -302,6 +302,7 @@ def test_one_configuration_gives_no_interval():
         for estimate in (player.adjusted, player.mean, player.official, player.win_rate):
             assert (estimate.low, estimate.high) == (None, None)
     assert compare(strength, "ace", "dud").difference.low is None
+    assert compare(strength, "ace", "dud").adjusted.low is None
     assert compare(strength, "ace", "dud").beats is None
 
 
@@ -334,12 +335,12 @@ def test_widening_is_that_of_student():
 
 
 def test_a_draw_that_says_nothing_may_be_anything():
-    draws = np.linspace(1, 2, 1000)[:, None].repeat(3, axis=1)
+    draws = np.linspace(-1, 1, 1001)[:-1][:, None].repeat(3, axis=1)
     draws[500:510, 1] = np.nan
     draws[500:530, 2] = np.nan
-    whole, some, none = estimates(np.full(3, 1.5), draws, np.full(3, 10_000))
-    assert (whole.low, whole.high) == pytest.approx((1.024, 1.976), abs=0.001)
-    assert (some.low, some.high) == pytest.approx((1.014, 1.986), abs=0.001)
+    whole, some, none = estimates(np.zeros(3), draws, np.full(3, 10_000))
+    assert (whole.low, whole.high) == pytest.approx((-0.952, 0.95), abs=0.001)
+    assert (some.low, some.high) == pytest.approx((-0.972, 0.97), abs=0.001)
     assert (none.low, none.high) == (None, None)
 
 

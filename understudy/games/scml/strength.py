@@ -97,9 +97,7 @@ class Pair:
         """Whether `player` is the stronger one; None where the interval of meetings leaves open."""
         if self.difference is None or self.difference.low is None or self.difference.high is None:
             return None
-        if self.difference.low > 0:
-            return True
-        return False if self.difference.high < 0 else None
+        return True if self.difference.low > 0 else False if self.difference.high < 0 else None
 
 
 @dataclass(frozen=True)
