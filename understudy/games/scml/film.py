@@ -3,10 +3,15 @@
 The camera is in the agents' classes, so the same film is taken in our engine and in scml. An agent
 that decides about all its talks at once is filmed where it does, with a row per talk; any other is
 filmed talk by talk, and its offer goes into the row of the rejection that led to it.
+
+Agents are asked some 70,000 times in a world, so a camera does as little as it can: it appends to a
+flat list, which the garbage collector need not search, and `Film.table` makes columns of it when
+the world is over.
 """
 
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -14,6 +19,8 @@ import pyarrow as pa
 from negmas import ResponseType
 from scml.oneshot.agent import OneShotAgent
 
+from understudy.games.scml.engine.config import WorldConfig
+from understudy.games.scml.engine.economy import Ranges
 from understudy.games.scml.engine.voices import decides_jointly
 from understudy.games.scml.record import DECISIONS
 from understudy.games.scml.wrapping import subclass
@@ -21,196 +28,181 @@ from understudy.games.scml.wrapping import subclass
 CALLS = ("first_proposals", "counter_all", "propose", "respond")
 FIRST_PROPOSALS, COUNTER_ALL, PROPOSE, RESPOND = range(4)
 ANSWERS = ("accept", "reject", "end")
-ACCEPT, REJECT, END, NOTHING = range(4)
+OMITTED = "omitted"
+_ACCEPT, _REJECT = ResponseType.ACCEPT_OFFER, ResponseType.REJECT_OFFER
+_END, _WAIT, _LEAVE = ResponseType.END_NEGOTIATION, ResponseType.WAIT, ResponseType.LEAVE
 
-Offer = tuple[int, int, int]
-"""Quantity, delivery day, unit price."""
-Call = tuple[int, int, int, int, int, int, int]
-"""Day, factory, which call, needed supplies, needed sales, contracts made, rows."""
-Row = tuple[str, int, Offer | None, int, bool, Any]
-"""Partner, round, offer heard, answer, whether by omission, offer made as the agent gave it."""
+Array = np.ndarray[Any, Any]
+FIELDS = 8
+"""Of a decision: moment, how its factory stands, which call, partner, round, offer heard, answer (a
+ResponseType, OMITTED, or something that is no answer), offer made. Offers are as the agent got or
+gave them."""
 
 
 class Film:
-    """The decisions of one world, in order."""
+    """The decisions of one world."""
 
     def __init__(self, num_factories: int) -> None:
         self.inside = False
         """Whether an agent is at work; what it asks of itself is no decision of its own."""
-        self.contracts = [0] * num_factories
-        """How many contracts each factory has made so far."""
-        self._calls: list[Call] = []
-        self._rows: list[Row] = []
-        self._rejection: tuple[int, str, int] | None = None
-        """Factory, partner and round, if the last row is a rejection that may yet get an offer."""
+        self.moments = count()
+        """Numbers the calls."""
+        self.rejection: tuple[Reel, str, int] | None = None
+        """Who rejected whose offer in which round, if that was the last call: an offer may follow,
+        or the same question again where making one failed."""
+        self.reels = [Reel() for _ in range(num_factories)]
 
-    def count_contracts(self, awi: Any, place: int) -> None:
+    def table(
+        self, match: str, config: WorldConfig, ranges: Sequence[Sequence[Ranges]]
+    ) -> pa.Table:
+        """The film as DECISIONS; `ranges` by day and product say what could be offered."""
+        lengths = [len(reel.flat) // FIELDS for reel in self.reels]
+        factory = np.repeat(np.arange(len(lengths)), lengths)
+        moment, standing, call, names, step, heard, answer, offered = (
+            list(chain.from_iterable(reel.flat[field::FIELDS] for reel in self.reels))
+            for field in range(FIELDS)
+        )
+        starts = np.cumsum([0, *(len(reel.standings) for reel in self.reels)])[:-1]
+        standings = [standing for reel in self.reels for standing in reel.standings]
+        at = np.array(standing, np.int64) + starts[factory]
+        day, supplies, sales, contracts = np.array(standings, np.int64).reshape(-1, 4)[at].T
+        place = {name: index for index, name in enumerate(config.names)}
+        partner = np.array([place[name] for name in names], np.int64)
+        level = np.array([one.level for one in config.factories], np.int64)
+        product = np.maximum(level[factory], level[partner])
+        allowed = np.array(ranges, np.int64).reshape(-1, config.num_products, 3, 2)[day, product]
+        return DECISIONS.build(
+            {
+                "match": pa.repeat(match, len(moment)),
+                "moment": moment,
+                "day": day,
+                "factory": factory,
+                "call": _words(call, CALLS),
+                "partner": partner,
+                "round": step,
+                **_offers("heard", heard, allowed),
+                "answer": _words([_place(one) for one in answer], ANSWERS),
+                "omitted": [one is OMITTED for one in answer],
+                **_offers("offered", offered, allowed),
+                "needed_supplies": supplies,
+                "needed_sales": sales,
+                "contracts": contracts,
+            }
+        )
+
+
+class Reel:
+    """What one agent was asked and answered, in order."""
+
+    def __init__(self) -> None:
+        self.flat: list[Any] = []
+        """FIELDS entries per decision."""
+        self.standings: list[tuple[int, int, int, int]] = []
+        """Day, needed supplies, needed sales, contracts made: whenever they had changed."""
+        self._contracts = 0
+        self._day = -1
+
+    def count_contracts(self, awi: Any) -> None:
         """Both simulators tell an agent's window on the world of its contracts, one by one."""
 
         def counted(register: Callable[..., Any]) -> Callable[..., Any]:
-            def call(*arguments: Any, **named: Any) -> Any:
+            def call(*arguments: Any, **named: Any) -> None:
                 register(*arguments, **named)
-                self.contracts[place] += 1
+                self._contracts += 1
+                self._day = -1  # look again
 
             return call
 
         awi._register_sale = counted(awi._register_sale)
         awi._register_supply = counted(awi._register_supply)
 
-    def _add(self, agent: Any, place: int, call: int, rows: Sequence[Row]) -> None:
-        awi = agent._awi
-        self._calls.append(
-            (
-                awi.current_step,
-                place,
-                call,
-                awi.needed_supplies,
-                awi.needed_sales,
-                self.contracts[place],
-                len(rows),
-            )
-        )
-        self._rows += rows
-        self._rejection = None
+    def standing(self, awi: Any) -> int:
+        """Place of the present standing. It changes with contracts and days, not in between."""
+        if self._day != awi.current_step:
+            self._day = awi.current_step
+            needs = awi.needed_supplies, awi.needed_sales
+            self.standings.append((self._day, *needs, self._contracts))
+        return len(self.standings) - 1
 
-    def add_first_proposals(self, agent: Any, place: int, offers: Any) -> None:
-        """An agent has said what it would open its talks with."""
-        if not isinstance(offers, Mapping):
-            offers = {}
-        self._add(
-            agent,
-            place,
-            FIRST_PROPOSALS,
-            [
-                (partner, step, None, NOTHING, False, offers.get(partner))
-                for partner, step in _open_talks(agent)
-            ],
-        )
-
-    def add_counter_all(
-        self,
-        agent: Any,
-        place: int,
-        heard: Mapping[str, tuple[Offer | None, int]],
-        responses: Any,
+    def add_talks(
+        self, agent: Any, moment: int, call: int, heard: Mapping[str, Any], decided: Any
     ) -> None:
-        """An agent has answered all its partners, of whom those in `heard` have made an offer."""
-        if not isinstance(responses, Mapping):
-            return  # the simulator will fail on it
-        rows: list[Row] = []
-        for partner, step in _open_talks(agent):
-            offer, step = heard.get(partner, (None, step))
-            answer, omitted, counter = _joint_answer(responses, partner)
-            rows.append((partner, step, offer, answer, omitted, counter))
-        self._add(agent, place, COUNTER_ALL, rows)
-
-    def add_propose(self, agent: Any, place: int, partner: str, state: Any, offer: Any) -> None:
-        """An agent has made one offer."""
-        if self._rejection == (place, partner, state.step):
-            self._rows[-1] = (*self._rows[-1][:-1], offer)
-            self._rejection = None
-        else:
-            row = partner, state.step, state.current_offer, NOTHING, False, offer
-            self._add(agent, place, PROPOSE, [row])
-
-    def add_respond(self, agent: Any, place: int, partner: str, state: Any, answer: Any) -> None:
-        """An agent has answered one offer."""
-        moment = place, partner, state.step
-        if self._rejection == moment:  # asked again, because it failed to follow with an offer
-            self._rows.pop()
-            self._calls.pop()
-        code = _code(answer)
-        row = partner, state.step, state.current_offer, code, False, None
-        self._add(agent, place, RESPOND, [row])
-        if code == REJECT:
-            self._rejection = moment
-
-    def table(
-        self,
-        match: str,
-        names: Sequence[str],
-        admit: Callable[[int, int, int, Any], Offer | None],
-    ) -> pa.Table:
-        """The film as DECISIONS.
-
-        `admit(day, factory, partner, offer)` is what the simulator makes of an offer that an agent
-        gave, which need not be an allowed one.
-        """
-        place = {name: index for index, name in enumerate(names)}
-        calls = np.array(self._calls, np.int64).reshape(len(self._calls), 7)
-        lengths = calls[:, 6]
-        moments = np.repeat(np.arange(len(calls)), lengths)
-        day, factory, call, supplies, sales, made, _ = calls[moments].T
-        columns = list(zip(*self._rows, strict=True)) or [()] * 6
-        partner = [place[name] for name in columns[0]]
-        answer = np.array(columns[3], np.int8)
-        offered = [
-            None if offer is None else admit(today, one, other, offer)
-            for today, one, other, offer in zip(
-                day.tolist(), factory.tolist(), partner, columns[5], strict=True
-            )
-        ]
-        return DECISIONS.build(
-            {
-                "match": pa.repeat(match, len(moments)),
-                "moment": moments,
-                "day": day,
-                "factory": factory,
-                "call": _words(call, CALLS),
-                "partner": partner,
-                "round": columns[1],
-                **_offer_columns("heard", columns[2]),
-                "answer": _words(answer, ANSWERS),
-                "omitted": columns[4],
-                **_offer_columns("offered", offered),
-                "needed_supplies": supplies,
-                "needed_sales": sales,
-                "contracts": made,
-            }
-        )
+        """A joint decision: `decided` by partner, about all whose talks have not ended."""
+        if not isinstance(decided, Mapping):
+            return  # nothing was said, or the simulator will fail on it
+        standing = self.standing(agent._awi)
+        for partner, entry in agent._negotiators.items():
+            nmi = entry.negotiator.nmi
+            if nmi is None:
+                continue
+            step, offer = nmi.state.step, heard.get(partner)
+            if call == FIRST_PROPOSALS:
+                answer, counter = None, decided.get(partner)
+            else:
+                answer, counter = _joint_answer(decided, partner)
+            self.flat += (moment, standing, call, partner, step, offer, answer, counter)
 
 
-def _open_talks(agent: Any) -> list[tuple[str, int]]:
-    """Partners with whom a talk has not ended, and its round."""
-    return [
-        (partner, nmi.state.step)
-        for partner, entry in agent._negotiators.items()
-        if (nmi := entry.negotiator.nmi) is not None
-    ]
-
-
-def _code(answer: Any) -> int:
-    if answer is ResponseType.REJECT_OFFER:
-        return REJECT
-    if answer is ResponseType.ACCEPT_OFFER:
-        return ACCEPT
-    if answer is ResponseType.END_NEGOTIATION or answer is ResponseType.LEAVE:
-        return END
-    return NOTHING
-
-
-def _joint_answer(responses: Mapping[str, Any], partner: str) -> tuple[int, bool, Any]:
-    """What negmas' controller makes of an agent's answers: silence ends a talk."""
+def _joint_answer(responses: Mapping[str, Any], partner: str) -> tuple[Any, Any]:
+    """Answer and offer as negmas' controller takes them: silence ends a talk."""
     if partner not in responses:
-        return END, True, None
+        return OMITTED, None
     response = responses[partner]
     if response is None:
-        return REJECT, False, None
-    code = _code(getattr(response, "response", None))
-    return code, False, getattr(response, "outcome", None) if code == REJECT else None
+        return _REJECT, None
+    answer = getattr(response, "response", None)
+    return answer, getattr(response, "outcome", None) if answer is _REJECT else None
 
 
-def _words(codes: "np.ndarray[Any, Any]", words: Sequence[str]) -> pa.Array:
+# --- columns -------------------------------------------------------------------------------------
+
+
+def _place(answer: Any) -> int:
+    """In ANSWERS; past its end for what is none of them."""
+    if answer is _REJECT:
+        return 1
+    if answer is _ACCEPT:
+        return 0
+    return 2 if answer is _END or answer is _LEAVE or answer is OMITTED else 3
+
+
+def _words(codes: Sequence[int], words: Sequence[str]) -> pa.Array:
     """Words for their places; none for a place past the last."""
-    indices = pa.array(codes.astype(np.int8), mask=codes >= len(words))
+    places = np.array(codes, np.int8)
+    indices = pa.array(places, mask=places >= len(words))
     return pa.DictionaryArray.from_arrays(indices, list(words)).cast(pa.string())
 
 
-def _offer_columns(prefix: str, offers: Sequence[Offer | None]) -> dict[str, pa.Array]:
-    missing = np.array([offer is None for offer in offers], bool)
-    values = np.array([offer or (0, 0, 0) for offer in offers], np.int64).reshape(len(offers), 3)
+def _offers(prefix: str, offers: Sequence[Any], allowed: Array) -> dict[str, pa.Array]:
+    """Three columns. An offer that the simulator would not let pass is as none.
+
+    `allowed` is [rows, 3, 2]: lowest and highest. Whole numbers between them pass, whatever their
+    type (negmas' ContiguousIssue.is_valid).
+    """
+    nothing = (0, 0, 0)  # days begin at 0, units do not
+    given = [nothing if offer is None else offer for offer in offers]
+    try:
+        is_plain = set(map(len, given)) <= {3}
+        values = np.fromiter(chain.from_iterable(given), np.float64) if is_plain else None
+    except (TypeError, ValueError):
+        values = None
+    if values is None:
+        tidied = [_three_numbers(offer) or nothing for offer in given]
+        values = np.array(tidied, np.float64)
+    values = values.reshape(len(given), 3)
+    passes = (allowed[:, :, 0] <= values) & (values <= allowed[:, :, 1]) & (values % 1 == 0)
+    missing = ~passes.all(axis=1)
+    whole = np.where(missing[:, None], 0, values).astype(np.int64)
     parts = f"{prefix}_quantity", f"{prefix}_day", f"{prefix}_price"
-    return {name: pa.array(values[:, k], mask=missing) for k, name in enumerate(parts)}
+    return {name: pa.array(whole[:, k], mask=missing) for k, name in enumerate(parts)}
+
+
+def _three_numbers(offer: Any) -> tuple[float, ...] | None:
+    try:
+        numbers = tuple(float(value) for value in offer)
+    except (TypeError, ValueError):
+        return None
+    return numbers if len(numbers) == 3 else None
 
 
 # --- the camera ----------------------------------------------------------------------------------
@@ -224,28 +216,27 @@ def filmed(
     What an agent raises passes on, and that call is not on the film.
     """
     return [
-        _filmed(kind, place, film) if watched is None or place in watched else kind
+        _filmed(kind, film, film.reels[place]) if watched is None or place in watched else kind
         for place, kind in enumerate(kinds)
     ]
 
 
-def _filmed(kind: type[OneShotAgent], place: int, film: Film) -> type[OneShotAgent]:
+def _filmed(kind: type[OneShotAgent], film: Film, reel: Reel) -> type[OneShotAgent]:
     init = kind.init
 
     def begin(self: Any) -> Any:
-        film.count_contracts(self.awi, place)
+        reel.count_contracts(self.awi)
         return init(self)
 
-    joint = decides_jointly(kind)
-    cameras = _joint_calls(kind, place, film) if joint else _plain_calls(kind, place, film)
-    cameras["init"] = begin
+    calls = _joint_calls if decides_jointly(kind) else _plain_calls
+    cameras = {"init": begin, **calls(kind, film, reel)}
     return subclass(
         kind,
         {name: functools.wraps(getattr(kind, name))(camera) for name, camera in cameras.items()},
     )
 
 
-def _joint_calls(kind: Any, place: int, film: Film) -> dict[str, Callable[..., Any]]:
+def _joint_calls(kind: Any, film: Film, reel: Reel) -> dict[str, Callable[..., Any]]:
     first, counter = kind.first_proposals, kind.counter_all
 
     def first_proposals(self: Any) -> Any:
@@ -256,31 +247,28 @@ def _joint_calls(kind: Any, place: int, film: Film) -> dict[str, Callable[..., A
             offers = first(self)
         finally:
             film.inside = False
-        film.add_first_proposals(self, place, offers)
+        film.rejection = None
+        reel.add_talks(self, next(film.moments), FIRST_PROPOSALS, {}, offers or {})
         return offers
 
     def counter_all(self: Any, offers: Any, states: Any) -> Any:
         if film.inside:
             return counter(self, offers, states)
-        # Before the call: the agent may do what it likes with what it is given.
-        heard = {
-            partner: (offer, states[partner].step)
-            for partner, offer in offers.items()
-            if partner in states
-        }
+        heard = dict(offers)  # the agent may do what it likes with what it is given
         film.inside = True
         try:
             responses = counter(self, offers, states)
         finally:
             film.inside = False
-        film.add_counter_all(self, place, heard, responses)
+        film.rejection = None
+        reel.add_talks(self, next(film.moments), COUNTER_ALL, heard, responses)
         return responses
 
     return {"first_proposals": first_proposals, "counter_all": counter_all}
 
 
-def _plain_calls(kind: Any, place: int, film: Film) -> dict[str, Callable[..., Any]]:
-    make_offer, answer_offer = kind.propose, kind.respond
+def _plain_calls(kind: Any, film: Film, reel: Reel) -> dict[str, Callable[..., Any]]:
+    make_offer, answer_offer, flat = kind.propose, kind.respond, reel.flat
 
     def propose(self: Any, negotiator_id: Any, state: Any, *rest: Any, **named: Any) -> Any:
         if film.inside:
@@ -290,7 +278,14 @@ def _plain_calls(kind: Any, place: int, film: Film) -> dict[str, Callable[..., A
             offer = make_offer(self, negotiator_id, state, *rest, **named)
         finally:
             film.inside = False
-        film.add_propose(self, place, negotiator_id, state, offer)
+        step = state.step
+        if film.rejection == (reel, negotiator_id, step):
+            flat[-1] = offer
+        else:
+            heard, standing = state.current_offer, reel.standing(self._awi)
+            moment = next(film.moments)
+            flat.extend((moment, standing, PROPOSE, negotiator_id, step, heard, None, offer))
+        film.rejection = None
         return offer
 
     def respond(self: Any, negotiator_id: Any, state: Any, *rest: Any, **named: Any) -> Any:
@@ -301,8 +296,15 @@ def _plain_calls(kind: Any, place: int, film: Film) -> dict[str, Callable[..., A
             answer = answer_offer(self, negotiator_id, state, *rest, **named)
         finally:
             film.inside = False
-        if answer is not ResponseType.WAIT:
-            film.add_respond(self, place, negotiator_id, state, answer)
+        if answer is _WAIT:
+            return answer
+        step, heard, standing = state.step, state.current_offer, reel.standing(self._awi)
+        this = reel, negotiator_id, step
+        if film.rejection == this:  # asked again, because it failed to follow with an offer
+            del flat[-FIELDS:]
+        moment = next(film.moments)
+        flat.extend((moment, standing, RESPOND, negotiator_id, step, heard, answer, None))
+        film.rejection = this if answer is _REJECT else None
         return answer
 
     return {"propose": propose, "respond": respond}

@@ -21,10 +21,9 @@ from understudy.games.scml.engine import agents, talks
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.dice import dice_left_alone
-from understudy.games.scml.engine.talks import Agenda
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.fields import WorldPlan
-from understudy.games.scml.film import Film, Offer, filmed
+from understudy.games.scml.film import Film, filmed
 from understudy.games.scml.one_stream import Stream, on_one_stream
 from understudy.games.scml.record import CONTRACTS, DAYS, RECORDINGS, RESULTS, WORLDS
 from understudy.games.scml.stock import quiet, scml_world
@@ -82,7 +81,7 @@ def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
     if plan.filmed:
         tables["contracts"] = _contracts_table(plan.match, game.contracts)
         tables["days"] = _days_table(plan.match, days.days)
-        tables["decisions"] = film.table(plan.match, config.names, _Admission(config, days))
+        tables["decisions"] = film.table(plan.match, config, days.ranges)
     return tables
 
 
@@ -163,12 +162,14 @@ def _agendas_without_dice() -> Iterator[None]:
 
         return call
 
-    makers = talks.make_issue, talks.make_os
-    talks.make_issue, talks.make_os = map(careful, makers)
+    makers = {name: getattr(talks, name) for name in ("make_issue", "make_os")}
+    for name, make in makers.items():
+        setattr(talks, name, careful(make))
     try:
         yield
     finally:
-        talks.make_issue, talks.make_os = makers
+        for name, make in makers.items():
+            setattr(talks, name, make)
 
 
 def _in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]]) -> Game:
@@ -209,21 +210,6 @@ def _contract(record: dict[str, Any], place: dict[str, int]) -> Contract:
 
 
 # --- tables --------------------------------------------------------------------------------------
-
-
-class _Admission:
-    """What a simulator makes of offers, most of which are as they should be."""
-
-    def __init__(self, config: WorldConfig, days: Account) -> None:
-        self._levels = [factory.level for factory in config.factories]
-        self._agendas = [[Agenda(*ranges) for ranges in day] for day in days.ranges]
-
-    def __call__(self, day: int, factory: int, partner: int, offer: Any) -> Offer | None:
-        product = max(self._levels[factory], self._levels[partner])
-        try:
-            return self._agendas[day][product].admit(offer)
-        except Exception:  # so odd that the talk failed on it
-            return None
 
 
 def _worlds_row(plan: WorldPlan, config: WorldConfig, game: Game) -> pa.Table:
