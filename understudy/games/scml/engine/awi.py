@@ -79,6 +79,9 @@ class HostedAWI(StdAWI):
         self._sold: dict[int, int] = {}
         self._supplied: dict[int, int] = {}
         """Totals of two of them, by day: agents ask for little else."""
+        self._sold_between: dict[tuple[int, int], int] = {}
+        self._supplied_between: dict[tuple[int, int], int] = {}
+        """Sums of those, as often as agents ask for the same until something is agreed."""
         self._world = world
         self.agent = host
         self._factory = host.factory
@@ -204,13 +207,58 @@ class HostedAWI(StdAWI):
         """Units bought from others for a day to come."""
         return self._supplied.get(step, 0) if step >= self.current_step else 0
 
+    def total_sales_between(self, start: int, end: int) -> int:
+        """Units sold to others for these days, both included, as far as they are to come."""
+        total = self._sold_between.get((start, end))
+        if total is None:
+            total = _sum_between(self._sold, max(start, self.current_step), end)
+            self._sold_between[start, end] = total
+        return total
+
+    def total_supplies_between(self, start: int, end: int) -> int:
+        """Units bought from others for these days, both included, as far as they are to come."""
+        total = self._supplied_between.get((start, end))
+        if total is None:
+            total = _sum_between(self._supplied, max(start, self.current_step), end)
+            self._supplied_between[start, end] = total
+        return total
+
+    def total_sales_from(self, start: int) -> int:
+        """Units sold to others from a day on."""
+        return self.total_sales_between(start, self.n_steps - 1)
+
+    def total_supplies_from(self, start: int) -> int:
+        """Units bought from others from a day on."""
+        return self.total_supplies_between(start, self.n_steps - 1)
+
+    @property
+    def future_sales(self) -> Commitments:
+        """Units sold for each day after today, by partner."""
+        today = self.current_step
+        return {day: by_partner for day, by_partner in self._future_sales.items() if day > today}
+
+    @property
+    def future_supplies(self) -> Commitments:
+        """Units bought for each day after today, by partner."""
+        today = self.current_step
+        return {day: by_partner for day, by_partner in self._future_supplies.items() if day > today}
+
     def _register_sale(self, customer: str, quantity: int, unit_price: int, step: int) -> None:
         super()._register_sale(customer, quantity, unit_price, step)
         self._sold[step] = self._sold.get(step, 0) + quantity
+        self._sold_between.clear()
 
     def _register_supply(self, supplier: str, quantity: int, unit_price: int, step: int) -> None:
         super()._register_supply(supplier, quantity, unit_price, step)
         self._supplied[step] = self._supplied.get(step, 0) + quantity
+        self._supplied_between.clear()
+
+    def _reset_sales_and_supplies(self) -> None:
+        super()._reset_sales_and_supplies()
+        self._sold.pop(self.current_step - 1, None)
+        self._supplied.pop(self.current_step - 1, None)
+        self._sold_between.clear()
+        self._supplied_between.clear()
 
     # --- talks -----------------------------------------------------------------------------------
 
@@ -242,6 +290,10 @@ def _side_of(talk: Talk, name: str) -> str:
     return "buy" if talk.annotation["buyer"] == name else "sell"
 
 
+def _sum_between(quantities: dict[int, int], start: int, end: int) -> int:
+    return sum([quantity for day, quantity in quantities.items() if start <= day <= end])
+
+
 def _by_day() -> Commitments:
     return defaultdict(defaultdict_int)
 
@@ -251,6 +303,9 @@ class DeferredUFun(OneShotUFun):
 
     Making one is costly, scml makes two per factory and day, and most agents never look.
     """
+
+    _events: list[tuple[Any, ...]] | None
+    """What it has to be told once it is made; None: it is made."""
 
     def __init__(self, awi: OneShotAWI, issues: tuple[list[Any], list[Any]], exogenous: bool):
         self.__dict__["_deferred"] = awi, issues, exogenous
@@ -264,16 +319,17 @@ class DeferredUFun(OneShotUFun):
             raise AttributeError(name)
         with dice_left_alone():  # negmas draws a name for it; scml did so before the agent's turn
             super().__init__(**_ufun_arguments(*deferred))
-        for event, *details in self.__dict__.pop("_events"):
-            getattr(self, event)(*details)
+        events, self._events = self._events or [], None
+        for event in events:
+            self.note(*event)
         return getattr(self, name)
 
-    def note(self, event: str, *details: Any) -> None:
+    def note(self, *event: Any) -> None:
         """Tell it of a talk's end: the name and arguments of one of its `register_` methods."""
-        if "_deferred" in self.__dict__:
-            self.__dict__["_events"].append((event, *details))
+        if self._events is not None:
+            self._events.append(event)
         else:
-            getattr(self, event)(*details)
+            getattr(self, event[0])(*event[1:])
 
 
 def _ufun_arguments(
