@@ -1,7 +1,6 @@
 """What the commands share: options, consoles, and how a name on the command line is read."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -93,21 +92,23 @@ def names(text: str | None) -> list[str] | None:
     return [name.strip() for name in text.split(",") if name.strip()] if text else None
 
 
-def go_to_background(log: Path) -> bool:
-    """Start this very command again on its own, writing to `log`; whether that has happened."""
+def go_to_background(log: Path) -> None:
+    """Start this very command again on its own, writing to `log`."""
     arguments = [part for part in sys.argv[1:] if part != "--background"]
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a") as out:
-        started = subprocess.Popen(
-            [sys.executable, "-m", "understudy", *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=out,
-            start_new_session=True,
-            env={**os.environ, "COLUMNS": "100"},
-        )
-    print(f"process {started.pid} is at work. Look on: tail -f {log}. Stop: kill {started.pid}")
-    return True
+    appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    process = os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-m", "understudy", *arguments],
+        {**os.environ, "COLUMNS": "100"},
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, log, appending, 0o644),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,  # so that it outlives this terminal
+    )
+    print(f"process {process} is at work. Look on: tail -f {log}. Stop: kill {process}")
 
 
 def complain(rejected: list[str]) -> None:

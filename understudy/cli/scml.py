@@ -134,7 +134,8 @@ def record(
         conserve_stock=conserve_stock,
     )
     planned = schedule(tournament, purpose=RECORD, watched=watched, keep=None)
-    if background and go_to_background(run.folder / "record.log"):
+    if background:
+        go_to_background(run.folder / "record.log")
         return
     total = stages.record(
         game,

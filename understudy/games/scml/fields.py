@@ -107,6 +107,8 @@ class Tournament:
             raise InputError(f"--configs can be {MOST_CONFIGS:,} at most, not {self.configs:,}")
         if self.steps is not None and self.steps < FEWEST_DAYS:
             raise InputError(f"--steps must be at least {FEWEST_DAYS}, not {self.steps}")
+        if self.conserve_stock and self.simulator == "scml":
+            raise InputError("scml cannot conserve stock; only --simulator engine can")
         names = [ref.name for ref in self.competitors]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)

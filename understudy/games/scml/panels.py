@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from understudy.data.results import results_of
+from understudy.data.runs import Run
 from understudy.games.scml.meetings import LEVELS, Rows
+from understudy.games.scml.record import RESULTS
 from understudy.games.scml.resampling import Estimate
 from understudy.games.scml.strength import PlayerStrength, Strength, assess
 from understudy.report import charts
@@ -12,6 +15,15 @@ from understudy.report.charts import Interval
 from understudy.report.page import Panel
 
 MOST = 20  # players in charts that grow with each; tables hold all
+
+
+def panels(run: Run) -> list[Panel]:
+    """All that there is to show of a run; none without results."""
+    return [
+        panel
+        for name, results in results_of(run, RESULTS).items()
+        for panel in strength_panels(name, results)
+    ]
 
 
 def strength_panels(name: str, results: pa.Table) -> list[Panel]:
