@@ -408,20 +408,22 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(cli.arena, "out_console", Console(width=120))
     run = tmp_path / "run"
-    command = ["--matches", "60", "--seed", "9", "--workers", "0", "--out", run]
+    command = ["--matches", "60", "--worlds", "1", "--seed", "9", "--workers", "0", "--out", run]
     done = understudy("demo", *command)
     assert done.code == 0
     assert "2 matches per pair, points with 95 % interval" in done.out
     for opponent in ("expert", "rusher", "kiter", "camper", "collector"):
         assert re.search(rf"imitate-quick +│ {opponent} ", done.out)
-    assert done.out.splitlines()[-1] == f"Open {run}/report.html in a browser. It needs no network."
-    assert (run / "report.html").stat().st_size > 100_000
+    assert "4 worlds of 1 configurations" in done.out
+    pages = run / "arena" / "report.html", run / "scml" / "report.html"
+    assert done.out.splitlines()[-1] == f"Open {pages[0]} and {pages[1]}: they need no network."
+    assert all(page.stat().st_size > 20_000 for page in pages)
     before = contents(run)
     again = understudy("demo", *command)
     assert again.code == 0
     assert again.out == done.out
     changed = {name for name in before if contents(run)[name] != before[name]}
-    assert changed <= {"report.html"}  # it tells when it was written
+    assert changed <= {"arena/report.html", "scml/report.html"}  # they tell when they were written
 
 
 @pytest.mark.slow
@@ -434,4 +436,5 @@ def test_the_demo_works_at_full_size(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "runs" / "demo" / "report.html").exists()
+    for game in ("arena", "scml"):
+        assert (tmp_path / "runs" / "demo" / game / "report.html").exists()

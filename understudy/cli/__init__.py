@@ -33,6 +33,10 @@ From recorded matches to an agent, step by step:
     understudy compete arena imitate expert      who wins, with intervals
     understudy report runs/arena                 one page to look at
 
+The supply chain, where agents of the league already play:
+    understudy compete scml Penguin AS0 built-ins     who is stronger, slot by slot
+    understudy record scml --configs 20               what each saw, offered and answered
+
 Every step can be stopped and run again: it goes on where it was. `understudy demo` does all of
 it small. A step works in a run, the folder given by --out.
 """
@@ -175,25 +179,40 @@ def recipes(game: GameArg) -> None:
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path("runs/demo"),
-    matches: Annotated[int, typer.Option(help="To record.")] = 1000,
+    matches: Annotated[int, typer.Option(help="To record in the arena.")] = 1000,
+    worlds: Annotated[int, typer.Option(help="Configurations of the supply chain.")] = 8,
     seed: SeedOption = 0,
     workers: WorkersOption = None,
     resume: ResumeOption = True,
 ) -> None:
-    """Go through every stage once, in a few minutes."""
-    run, recipe = Path(out), "imitate-quick"
-    err_console.rule("1/5  record: experts play")
-    arena.record(out=run, matches=matches, seed=seed, workers=workers, resume=resume)
-    err_console.rule("2/5  encode: one row per decision")
-    encode("arena", out=run, workers=workers, resume=resume)
-    err_console.rule("3/5  train: clone the expert")
-    train("arena", recipe, out=run, seed=seed, resume=resume)
-    err_console.rule("4/5  compete: the clone against the scripted players")
-    field = [recipe, *dict.fromkeys(load_game("arena").players)]
-    arena.compete(field, out=run, matches=200, seed=seed, workers=workers, resume=resume)
-    err_console.rule("5/5  report")
-    report(run)
-    print(f"\nOpen {run / 'report.html'} in a browser. It needs no network.")
+    """Go through every stage once, in a few minutes: first the arena, then the supply chain."""
+    shooter, chain = out / "arena", out / "scml"
+    err_console.rule("1/7  record: experts play in the arena")
+    arena.record(out=shooter, matches=matches, seed=seed, workers=workers, resume=resume)
+    err_console.rule("2/7  encode: one row per decision")
+    encode("arena", out=shooter, workers=workers, resume=resume)
+    err_console.rule("3/7  train: clone the expert")
+    train("arena", "imitate-quick", out=shooter, seed=seed, resume=resume)
+    err_console.rule("4/7  compete: the clone against the scripted players")
+    field = ["imitate-quick", *load_game("arena").players]
+    arena.compete(field, out=shooter, matches=200, seed=seed, workers=workers, resume=resume)
+    err_console.rule("5/7  report")
+    report(shooter)
+    err_console.rule("6/7  compete: champions of the supply chain among built-in agents")
+    scml.compete(
+        ["Penguin", "AS0", "Greedy", "SyncRandom"],
+        out=chain,
+        configs=worlds,
+        competitors_per_world=4,
+        steps=30,
+        keep=1,
+        seed=seed,
+        workers=workers,
+        resume=resume,
+    )
+    err_console.rule("7/7  report, with a world to look into")
+    report(chain)
+    print(f"\nOpen {shooter / 'report.html'} and {chain / 'report.html'}: they need no network.")
 
 
 def main() -> None:
