@@ -56,7 +56,7 @@ class Account:
     days: list[FactoryDay]
     """By day, and the factories of a day in order."""
     ranges: list[list[Ranges]]
-    """What could be offered, by day and product."""
+    """What could be offered, by day and product; also on a day that was begun and not ended."""
     economy: Economy
     """As it was after the last day."""
 
@@ -77,23 +77,27 @@ def account(
     for contract in contracts:
         made[contract.concluded].append(replace(contract, executed=False, nullified=False))
     books = [_Book(economy.rules.horizon) for _ in config.factories]
-    # scml never renews the agenda of product 0, which nobody negotiates about.
-    first = economy.ranges(0)
-    found = Account([], [], economy)
+    found = Account([], [_ranges(economy, None)], economy)
     for day in range(config.steps if steps is None else steps):
         economy.open_day()
-        ranges = [first, *(economy.ranges(product) for product in range(1, config.num_products))]
+        ranges = found.ranges[-1]
         mornings = [_morning(economy, index, ranges, book) for index, book in enumerate(books)]
         for contract in made[day]:
             economy.ledger.add(contract)
             books[contract.seller].sales.add(contract)
             books[contract.buyer].supplies.add(contract)
         economy.close_day()
-        found.ranges.append(ranges)
         found.days.extend(
             _evening(economy, morning, book) for morning, book in zip(mornings, books, strict=True)
         )
+        found.ranges.append(_ranges(economy, ranges[0]))
     return found
+
+
+def _ranges(economy: Economy, of_first: Ranges | None) -> list[Ranges]:
+    """By product. scml never renews those of product 0, which nobody negotiates about."""
+    products = range(1, economy.config.num_products)
+    return [of_first or economy.ranges(0), *(economy.ranges(product) for product in products)]
 
 
 class _Side:

@@ -42,15 +42,15 @@ def audit(
     talks = _talks(config, days)
     books = [_Book(factory.lines, conserve_stock) for factory in config.factories]
     bankrupt = _bankruptcies(days)
+    ended = len(days.days) // len(books)
     for contract in contracts:
-        for side, other in (
-            (contract.seller, contract.buyer),
-            (contract.buyer, contract.seller),
-        ):
-            if contract.concluded * len(books) < len(days.days):  # else the day was never ended
-                today = days.of(contract.concluded, side)
-                books[side].open_day(today, bankrupt)
-                books[side].add(contract, other, is_sale=side == contract.seller)
+        for side, other in ((contract.seller, contract.buyer), (contract.buyer, contract.seller)):
+            is_sale = side == contract.seller
+            books[side].agreements += 1
+            books[side].num_sales += is_sale
+            if contract.concluded < ended:  # else an exception of an agent ended the world
+                books[side].open_day(days.of(contract.concluded, side), bankrupt)
+                books[side].add(contract, other, is_sale)
     found = []
     for index, book in enumerate(books):
         own = days.days[index :: len(books)]
@@ -120,13 +120,11 @@ class _Book:
 
     def add(self, contract: Contract, partner: int, is_sale: bool) -> None:
         """A contract of today."""
-        self.agreements += 1
         self._open.append((contract, partner, is_sale))
         if not is_sale:
             self._bought[contract.day] += contract.quantity
             return
         self._sold[contract.day] += contract.quantity
-        self.num_sales += 1
         sold = self._ordered(contract.day)
         self.over_lines += sold > self._lines
         self.unsafe += sold > min(self._lines, self._input_on(contract.day))
