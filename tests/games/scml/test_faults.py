@@ -63,11 +63,11 @@ class Stubborn(RandomStdAgent):
     interruptions = 0
 
     def step(self):
-        while type(self).interruptions < 3:
+        while Stubborn.interruptions < 3:
             try:
                 time.sleep(10**6)
             except BaseException:
-                type(self).interruptions += 1
+                Stubborn.interruptions += 1
 
 
 def unborn(fail):
@@ -155,14 +155,14 @@ def test_an_endless_call_is_cut_off_wherever_it_is(name, partner):
 
 
 def test_a_sleeping_agent_is_woken():
-    world = play(Asleep, call_wall_seconds=0.2)
+    world = play(Asleep, call_wall_seconds=0.4)
     assert [(fault.factory, fault.day) for fault in world.faults] == [("00@0", 1)]
-    assert world.faults[0].error == "CallTimeout: no answer after 0.2 s"
+    assert world.faults[0].error == "CallTimeout: no answer after 0.4 s"
 
 
 def test_who_catches_the_interruption_is_interrupted_again_and_written_down_once():
     Stubborn.interruptions = 0
-    world = play(Stubborn, call_wall_seconds=0.1)
+    world = play(Stubborn, call_wall_seconds=0.4)
     assert Stubborn.interruptions == 3
     assert [fault.day for fault in world.faults] == [0]
 
@@ -188,16 +188,20 @@ def test_leaving_python_is_a_fault():
 
 
 @pytest.mark.parametrize(
-    ("fail", "error"),
+    ("fail", "limits", "error"),
     [
-        (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
-        (sys.exit, "SystemExit: "),
-        (never_ends, "CallTimeout: no answer after 0.2 s of CPU time"),
-        (lambda: time.sleep(10**6), "CallTimeout: no answer after 0.3 s"),
+        (lambda: 1 / 0, {}, "ZeroDivisionError: division by zero"),
+        (sys.exit, {}, "SystemExit: "),
+        (never_ends, {"call_seconds": 0.2}, "CallTimeout: no answer after 0.2 s of CPU time"),
+        (
+            lambda: time.sleep(10**6),
+            {"call_wall_seconds": 0.4},
+            "CallTimeout: no answer after 0.4 s",
+        ),
     ],
 )
-def test_for_an_agent_that_cannot_be_made_one_plays_that_does_nothing(fail, error):
-    world = play(unborn(fail), call_seconds=0.2, call_wall_seconds=0.3)
+def test_for_an_agent_that_cannot_be_made_one_plays_that_does_nothing(fail, limits, error):
+    world = play(unborn(fail), **limits)
     assert [(f.factory, f.day, f.error) for f in world.faults] == [("00@0", 0, error)]
     assert not any(0 in (c.seller, c.buyer) for c in world.ledger.contracts)
     assert len(world.factories[0].profits) == 6

@@ -4,7 +4,8 @@ The agent is made as scml makes it, and given an owner and a window on the world
 code go through here or through its voice in talks, so that whatever it raises is caught.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from negmas import Contract as NegmasContract
@@ -13,11 +14,12 @@ from scml.oneshot.agent import OneShotAgent
 from scml.oneshot.agents import OneshotDoNothingAgent
 from scml.std.agents import StdDoNothingAgent
 
-from understudy.games.scml.engine.awi import DeferredUFun, HostedAWI
+from understudy.games.scml.engine.awi import HostedAWI
 from understudy.games.scml.engine.factory import Factory
 from understudy.games.scml.engine.faults import FAILURES, CallTimeout, Failure
 from understudy.games.scml.engine.rules import Track
 from understudy.games.scml.engine.talks import Talk, TalkView
+from understudy.games.scml.engine.ufun import DeferredUFun
 from understudy.games.scml.engine.voices import PlainVoice, SyncVoice, decides_jointly
 
 if TYPE_CHECKING:
@@ -45,6 +47,17 @@ class Negotiator:
     @property
     def _nmi(self) -> TalkView | None:
         return self.nmi
+
+
+@lru_cache(maxsize=256)
+def hosted(kind: Hashable) -> type[OneShotAgent]:
+    """The class with `awi` as a plain attribute: agents read it a million times in a world.
+
+    All agents of a class share one of these, so what they keep in `type(self)` they still share.
+    """
+    assert isinstance(kind, type)
+    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    return type(kind.__name__, (kind,), {"awi": None, "__doc__": kind.__doc__, **names})
 
 
 class Host:
@@ -86,6 +99,9 @@ class Host:
         self.make_ufun(add_exogenous=True)
         self.agent._owner = self
         self.agent._awi = self.awi
+        if type(self.agent).awi is OneShotAgent.awi:  # only now: before, it raises a ValueError
+            self.agent.__class__ = hosted(self.agent.__class__)
+            self.agent.awi = self.awi
         self.call(self.agent.init)
 
     def make_ufun(self, add_exogenous: bool) -> DeferredUFun:

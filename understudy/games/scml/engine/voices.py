@@ -8,7 +8,6 @@ itself keeps its inherited one and speaks through `PlainVoice`.
 
 import contextlib
 import inspect
-from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -131,7 +130,7 @@ class SyncVoice:
         self._states: dict[str, SAOState] = {}
         self._responses: dict[str, ResponseType] = {}
         self._proposals: dict[str, Any] = {}
-        self._waits: dict[str, int] = defaultdict(int)
+        self._waits: dict[str, int] = dict.fromkeys(talks, 0)
         self._has_opened = False
 
     def close(self, partner: str) -> None:
