@@ -11,22 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from negmas.sao import SAOSyncController
 from scml.oneshot.agent import OneShotAgent
 
 from understudy.games.scml.engine.voices import takes
-
-CALLS = (
-    "init",
-    "before_step",
-    "step",
-    "first_proposals",
-    "counter_all",
-    "propose",
-    "respond",
-    "on_negotiation_success",
-    "on_negotiation_failure",
-)
+from understudy.games.scml.wrapping import own_calls, subclass
 
 
 def reseeded(
@@ -55,13 +43,4 @@ def _subclass(
 
         return call
 
-    members = {
-        name: seeded(getattr(kind, name))
-        for name in ("__init__", *CALLS)
-        # Where an agent leaves these two to negmas' controller, engines may do without them.
-        if hasattr(kind, name)
-        and getattr(kind, name) is not getattr(SAOSyncController, name, None)
-        and getattr(kind, name) is not getattr(OneShotAgent, name, None)
-    }
-    members |= {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
-    return type(kind.__name__, (kind,), members)
+    return subclass(kind, {name: seeded(getattr(kind, name)) for name in own_calls(kind)})
