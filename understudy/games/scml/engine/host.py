@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 IDLE: dict[Track, type[OneShotAgent]] = {"std": StdDoNothingAgent, "oneshot": OneshotDoNothingAgent}
 """Who plays for an agent that cannot be made."""
+_entry = tuple.__new__  # what a named tuple's own constructor calls, without the detour
 
 
 class Negotiator:
@@ -118,14 +119,14 @@ class Host:
         """Today's talks, by partner, in the order they were called for."""
         self.open_talks = dict(talks)
         self.agent._negotiators = {
-            partner: NegotiatorEntry(Negotiator(partner, talk.view, self), None)
+            partner: _entry(NegotiatorEntry, (Negotiator(partner, talk.view, self), None))
             for partner, talk in talks.items()
         }
         self.voice.open_day(talks)
 
     def close_talk(self, partner: str) -> None:
         """A talk is over, before anybody hears how it ended (Negotiator._on_negotiation_end)."""
-        self.agent._negotiators[partner].negotiator.nmi = None
+        self.agent._negotiators[partner][0].nmi = None
         self.voice.close(partner)
 
     def agree(self, talk: Talk, partner: str, contract: NegmasContract | None) -> None:

@@ -258,7 +258,7 @@ class Talk:
             self._round()
         if not state.waiting:
             state.step += 1
-            state.relative_time = min(1.0, (state.step + 1) / (ROUNDS + 1))
+            state.relative_time = (state.step + 1) / (ROUNDS + 1)
         if state.agreement is not None or state.broken or state.timedout:
             state.running = False
         return state.running
