@@ -18,8 +18,8 @@ from rich.table import Table
 from understudy.games.scml.engine import agents
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.world import World
-from understudy.games.scml.wrapping import CALLS
 from understudy.games.scml.stock import quiet, scml_world
+from understudy.games.scml.wrapping import CALLS
 
 STEPS, SIZES = 100, (5, 5, 5)
 TOP = ("AS0", "Xeno", "UltraSuperMiracle", "PriceTrend", "Penguin", "Cautious", "QuickDecision")
