@@ -18,6 +18,7 @@ import sys
 from small_runs import tiny_recipe
 
 from understudy import cli, games
+from understudy.games import pairs
 
 
 def main():
@@ -38,7 +39,7 @@ def prepare(stage):
     if stage == "record":
         players = tuple(games.PlayerRef(name) for name in ("expert", "rusher", "kiter"))
         for pair in itertools.permutations(players, 2):
-            arena.play(games.Fixture(pair, (0,)), None)
+            arena.play(pairs.Fixture(pair, (0,)))
     if stage == "train":
         import torch
 

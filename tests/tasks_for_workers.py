@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from understudy.workers import task_seed
-from understudy.workers.processes import ONE_THREAD
+from understudy.workers.processes import THREAD_SETTINGS
 
 
 def draw(index):
@@ -58,4 +58,8 @@ def lock(_):
 def thread_settings(_):
     import torch
 
-    return torch.get_num_threads(), [os.environ.get(name) for name in ONE_THREAD]
+    return torch.get_num_threads(), [os.environ.get(name) for name in THREAD_SETTINGS]
+
+
+def order_of_words(_):
+    return os.getpid(), list({"delivery", "offer", "price", "quantity", "round", "talk"})

@@ -30,9 +30,21 @@ from small_runs import (
 
 from understudy import cli, stages
 from understudy.data.runs import read_manifest
+from understudy.games import pairs
 
 PROGRAM = "from understudy.cli import main; main()"
-COMMANDS = typer.main.get_command(cli.app).commands
+
+
+def leaves(group, before=""):
+    """Every command by its words: those by game have two."""
+    found = {}
+    for name, command in group.commands.items():
+        name = f"{before}{name}"
+        found |= leaves(command, f"{name} ") if hasattr(command, "commands") else {name: command}
+    return found
+
+
+COMMANDS = leaves(typer.main.get_command(cli.app))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -62,12 +74,11 @@ def files(folder):
 MISTAKES = {
     # what was typed, where {run} is a finished run and {new} nothing yet: what the answer says
     "frobnicate": ["No such command 'frobnicate'", "See: understudy --help"],
-    "record": ["Missing argument 'GAME'", "See: understudy --help"],
     "record arena --wrokers 2": ["No such option: --wrokers", "--workers"],
-    "record chess --out {new}": ["there is no game 'chess'; there is arena"],
+    "record chess --out {new}": ["there is no game 'chess' to record; there is arena, scml"],
     "encode chess --out {run}": ["there is no game 'chess'; there is arena"],
     "train chess imitate --out {run}": ["there is no game 'chess'; there is arena"],
-    "compete chess a b --out {run}": ["there is no game 'chess'; there is arena"],
+    "compete chess a b --out {run}": ["there is no game 'chess' to compete; there is arena"],
     "recipes chess": ["there is no game 'chess'; there is arena"],
     "record arena --players nobody --out {new}": ["no player 'nobody'; it has expert, rusher"],
     "record arena --opponents expert,nobody --out {new}": ["no player 'nobody'; it has expert"],
@@ -104,8 +115,8 @@ MISTAKES = {
     ],
     "compete arena expert rusher --matches 0 --out {run}": ["at least 2 (a match and its rematch)"],
     "compete arena expert rusher --workers -1 --out {run}": ["workers '-1': give a number"],
-    "report {new}": ["there is no run at {new}. Begin one: understudy record arena --out {new}"],
-    "report {run}/samples": ["{run}/samples is not a run", "Begin one: understudy record arena"],
+    "report {new}": ["there is no run at {new}. Begin one: understudy record GAME --out {new}"],
+    "report {run}/samples": ["{run}/samples is not a run", "Begin one: understudy record GAME"],
     "replay {new}/expert-rusher-1": ["there is no run at {new}"],
     "replay {run}/nobody-nobody-1": [
         "no recording of match 'nobody-nobody-1'. It has, for example"
@@ -298,7 +309,7 @@ def test_without_arguments_it_helps():
     assert understudy("") == understudy("--help") == understudy("-h")
     assert understudy("").code == 0
     for name in COMMANDS:
-        assert f"  {name} " in understudy("").out
+        assert f"  {name.split()[0]} " in understudy("").out
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -324,6 +335,8 @@ def test_every_example_can_be_typed():
     for example in examples:
         typed = re.split(r"\s{2,}", example)[0]  # what follows explains it
         name, *arguments = shlex.split(typed)
+        if name not in COMMANDS:
+            name = f"{name} {arguments.pop(0)}"
         COMMANDS[name].make_context(name, arguments)  # parses, and would run
 
 
@@ -389,26 +402,28 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
 
 def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     """As large as it takes to fill every split; its competition cut to two matches per pair."""
-    compete = stages.compete
+    to_compete = pairs.to_compete
     monkeypatch.setattr(
-        stages, "compete", lambda *given, **options: compete(*given, **options | {"matches": 2})
+        pairs, "to_compete", lambda *a, **options: to_compete(*a, **options | {"matches": 2})
     )
-    monkeypatch.setattr(cli, "out_console", Console(width=120))
+    monkeypatch.setattr(cli.arena, "out_console", Console(width=120))
     run = tmp_path / "run"
-    command = ["--matches", "60", "--seed", "9", "--workers", "0", "--out", run]
+    command = ["--matches", "60", "--worlds", "1", "--seed", "9", "--workers", "0", "--out", run]
     done = understudy("demo", *command)
     assert done.code == 0
     assert "2 matches per pair, points with 95 % interval" in done.out
     for opponent in ("expert", "rusher", "kiter", "camper", "collector"):
         assert re.search(rf"imitate-quick +│ {opponent} ", done.out)
-    assert done.out.splitlines()[-1] == f"Open {run}/report.html in a browser. It needs no network."
-    assert (run / "report.html").stat().st_size > 100_000
+    assert "4 worlds of 1 configurations" in done.out
+    pages = run / "arena" / "report.html", run / "scml" / "report.html"
+    assert done.out.splitlines()[-1] == f"Open {pages[0]} and {pages[1]}: they need no network."
+    assert all(page.stat().st_size > 20_000 for page in pages)
     before = contents(run)
     again = understudy("demo", *command)
     assert again.code == 0
     assert again.out == done.out
     changed = {name for name in before if contents(run)[name] != before[name]}
-    assert changed <= {"report.html"}  # it tells when it was written
+    assert changed <= {"arena/report.html", "scml/report.html"}  # they tell when they were written
 
 
 @pytest.mark.slow
@@ -421,4 +436,5 @@ def test_the_demo_works_at_full_size(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "runs" / "demo" / "report.html").exists()
+    for game in ("arena", "scml"):
+        assert (tmp_path / "runs" / "demo" / game / "report.html").exists()

@@ -31,9 +31,12 @@ from small_runs import (
 )
 
 from understudy import games, stages
+from understudy.data.results import read_results
+from understudy.data.runs import COMPETE as COMPETE_PURPOSE
+from understudy.data.runs import RECORD as RECORD_PURPOSE
 from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
-from understudy.games import PlayerRef
+from understudy.games import PlayerRef, pairs
 
 PROGRAM = "from understudy.cli import main; main()"
 ARENA = games.load("arena")
@@ -224,17 +227,19 @@ def test_a_hung_task_is_told_and_the_same_command_does_the_rest(
     run = tmp_path / "run"
     options = ["--out", run, "--quiet", "--workers", workers, "--task-seconds", limit]
     with monkeypatch.context() as patch:
-        patch.setattr(stages, "_record", tasks_for_stages.record_or_hang)
+        patch.setattr(stages, "_play_fixture", tasks_for_stages.play_or_hang)
         assert_refused(
             understudy(RECORD, *options),
             f"1 of 4 tasks failed, the first ({tasks_for_stages.HUNG}) because: {told}",
             "The others are kept; the same command tries these again",
         )
     kept = identity(run / "recordings")
-    assert len(kept) == 6
+    assert len(kept) == 9
     assert not list(run.rglob("*.part"))
     succeed(RECORD, run)
-    assert rewritten(kept, run / "recordings") == ["matches-00002.parquet", "steps-00002.parquet"]
+    assert rewritten(kept, run / "recordings") == [
+        f"{table}-00002.parquet" for table in ("matches", "results", "steps")
+    ]
     assert contents(run / "recordings") == contents(recorded / "recordings")
 
 
@@ -255,7 +260,7 @@ def test_a_failed_write_leaves_nothing_half_written(recorded, tmp_path):
     with a_disk_that_takes_files_up_to(sizes[1]):
         done = understudy(RECORD, "--out", run, "--quiet", "--workers", "0")
     assert_refused(done, "2 of 4 tasks failed", "cannot write", "File too large", "free some space")
-    assert len(identity(run / "recordings")) == 4
+    assert len(identity(run / "recordings")) == 6
     assert not list(run.rglob("*.part"))
     succeed(RECORD, run)
     assert contents(run / "recordings") == contents(recorded / "recordings")
@@ -295,7 +300,7 @@ def test_a_full_disk_during_training_is_one_line_and_it_goes_on_afterwards(run, 
 
 def test_every_seed_is_met_twice_with_sides_swapped_and_no_match_is_doubled():
     me, you = PlayerRef("me"), PlayerRef("you")
-    plan = stages.fixtures([(me, me), (me, you)], 251, 3, stages.RECORD)
+    plan = pairs.fixtures([(me, me), (me, you)], 251, 3, RECORD_PURPOSE)
     played = [(f.players, seed) for f in plan.values() for seed in f.seeds]
     assert len(set(played)) == len(played) == 251
     assert Counter(players for players, _ in played) == {
@@ -305,7 +310,7 @@ def test_every_seed_is_met_twice_with_sides_swapped_and_no_match_is_doubled():
     }
     seeds = {pair: {s for p, s in played if p == pair} for pair in [(me, you), (you, me)]}
     assert seeds[you, me] < seeds[me, you]
-    assert max(len(f.seeds) for f in plan.values()) == stages.MATCHES_PER_TASK
+    assert max(len(f.seeds) for f in plan.values()) == pairs.MATCHES_PER_TASK
 
 
 def test_no_two_purposes_or_seeds_share_a_match():
@@ -313,11 +318,11 @@ def test_no_two_purposes_or_seeds_share_a_match():
     seen = [
         {
             seed
-            for f in stages.fixtures([(me, you)] * 3, 99, seed, purpose).values()
+            for f in pairs.fixtures([(me, you)] * 3, 99, seed, purpose).values()
             for seed in f.seeds
         }
         for seed in (0, 1, 2)
-        for purpose in (stages.RECORD, stages.COMPETE)
+        for purpose in (RECORD_PURPOSE, COMPETE_PURPOSE)
     ]
     assert sum(map(len, seen)) == len(set.union(*seen))
 
@@ -325,7 +330,7 @@ def test_no_two_purposes_or_seeds_share_a_match():
 def test_seeds_never_run_into_those_of_another_purpose():
     me, you = PlayerRef("me"), PlayerRef("you")
     with pytest.raises(InputError, match="too many matches"):
-        stages.fixtures([(me, you)] * 10**5, 1001, 0, stages.RECORD)
+        pairs.fixtures([(me, you)] * 10**5, 1001, 0, RECORD_PURPOSE)
 
 
 @pytest.mark.parametrize("table", ["matches", "steps"])
@@ -475,7 +480,7 @@ def test_manifests_say_how_all_was_made(finished):
 
 def results_of(folder):
     (path,) = (folder / "results").iterdir()
-    return stages.read_results(ARENA, path).to_pylist()
+    return read_results(path, ARENA.results).to_pylist()
 
 
 def test_matches_of_a_competition_come_in_pairs_with_sides_swapped(tmp_path):
@@ -519,10 +524,10 @@ def test_results_hang_on_the_seed_and_not_on_the_workers(clone, tmp_path):
 
 
 def test_some_matches_of_each_pair_and_side_are_kept_for_replays(tmp_path):
-    rates = stages.compete(
-        ARENA, Run(tmp_path), ["expert", "rusher"], matches=120, keep=2, worker=0, quiet=True
-    )
-    assert {rate.matches for rate in rates} == {120}
+    refs = [PlayerRef("expert"), PlayerRef("rusher")]
+    schedule = pairs.to_compete(ARENA, refs, matches=120, keep=2)
+    competition = stages.compete(ARENA, Run(tmp_path), schedule, worker=0, quiet=True)
+    assert len(competition.results) == 2 * 120
     paths = (tmp_path / "results").rglob("steps-*.parquet")
     filmed = {match for path in paths for match in pq.read_table(path)["match"].to_pylist()}
     assert Counter(name.rsplit("-", 1)[0] for name in filmed) == {

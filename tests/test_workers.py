@@ -20,6 +20,7 @@ from tasks_for_workers import (
     fail_inside_a_library,
     lock,
     note_and_act,
+    order_of_words,
     snooze,
     thread_settings,
 )
@@ -190,6 +191,12 @@ def test_nothing_to_do_starts_nothing():
 def test_workers_compute_on_one_thread():
     (outcome,) = run(thread_settings, [None], 1)
     assert outcome.value == (1, ["1", "1", "1", "1"])
+
+
+def test_sets_of_words_have_the_same_order_in_every_worker():
+    outcomes = [run(order_of_words, [None], 1)[0].value for _ in range(2)]
+    assert len({pid for pid, _ in outcomes}) == 2
+    assert outcomes[0][1] == outcomes[1][1]
 
 
 def test_this_process_computes_on_one_thread_meanwhile(monkeypatch):

@@ -14,7 +14,6 @@ line (`cli.py`) parses and prints.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,16 +22,13 @@ import pyarrow as pa
 from understudy import games, workers
 from understudy.data import shards
 from understudy.data.files import digest, write_text
-from understudy.data.results import WinRate, results_table, win_rates
+from understudy.data.results import read_results
 from understudy.data.runs import Run, begin, finish, read_manifest
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games import Fixture, Game, PlayerRef
+from understudy.games import Game, Schedule
 
-MATCHES_PER_TASK = 50
-RECORD, COMPETE = 0, 1
-"""What a match is for; no match of one purpose shares its seed with one of the other."""
-_SEEDS_PER_PURPOSE = 10**8
+_TITLES = {"record": "recording", "compete": "competing"}
 
 Workers = str | int | None
 Progress = Callable[[int, int, Mapping[str, float]], None]
@@ -46,9 +42,8 @@ class _Task:
     key: str
     source: Path
     target: Path
-    fixture: Fixture | None = None
+    fixture: Any = None
     players: frozenset[str] | None = None
-    keep: int | None = None
 
 
 class Imports(NamedTuple):
@@ -66,48 +61,50 @@ class Imports(NamedTuple):
 def record(
     game: Game,
     run: Run,
+    schedule: Schedule,
     *,
-    players: Sequence[str],
-    opponents: Sequence[str],
-    matches: int,
-    seed: int = 0,
     worker: Workers = None,
     resume: bool = True,
     seconds_per_task: float | None = None,
     quiet: bool = False,
 ) -> int:
-    """Have `players` meet `opponents` and record every match; the number of matches there are."""
+    """Play a schedule and record its matches; how many there are."""
+    _play(game, run.recordings, "record", schedule, worker, resume, seconds_per_task, quiet)
+    finish(run.recordings, matches=schedule.matches)
+    return schedule.matches
+
+
+def _play(
+    game: Game,
+    folder: Path,
+    stage: str,
+    schedule: Schedule,
+    worker: Workers,
+    resume: bool,
+    seconds_per_task: float | None,
+    quiet: bool,
+) -> None:
+    """Have a schedule played into a folder: recordings and results."""
     workers.parse(worker)  # before anything is written
-    if matches < 1:
-        raise InputError(f"--matches must be at least 1, not {matches}")
-    pairs = [
-        (_scripted(game, one), _scripted(game, other)) for one in players for other in opponents
-    ]
-    settings = {
-        "game": game.name,
-        "players": list(players),
-        "opponents": list(opponents),
-        "matches": matches,
-        "seed": seed,
-    }
-    begin(run.recordings, "record", settings, resume=resume)
-    folder = run.recordings.resolve()
+    begin(folder, stage, schedule.settings, resume=resume)
+    path = folder.resolve()
     tasks = {
-        key: _Task(game.name, key, folder, folder, fixture)
-        for key, fixture in fixtures(pairs, matches, seed, RECORD).items()
+        key: _Task(game.name, key, path, path, fixture)
+        for key, fixture in schedule.fixtures.items()
     }
-    _work(_record, tasks, game.recordings, worker, seconds_per_task, quiet, "recording")
-    finish(run.recordings, matches=matches)
-    return matches
+    tables = (game.results, *game.recordings)
+    _work(_play_fixture, tasks, tables, worker, seconds_per_task, quiet, _TITLES[stage])
 
 
-def _record(task: _Task) -> None:
-    """Play one fixture and write its recordings, the table that marks the task as done last."""
+def _play_fixture(task: _Task) -> None:
+    """Play one fixture and write what came of it, the table that marks it as done last."""
     game = games.load(task.game)
-    assert game.play is not None and task.fixture is not None
-    tables = game.play(task.fixture, None)
+    assert game.play is not None
+    played = game.play(task.fixture)
     for table in reversed(game.recordings):
-        shards.write_shard(shards.shard_path(task.target, table, task.key), tables[table.name])
+        rows = played.recordings[table.name]
+        shards.write_shard(shards.shard_path(task.target, table, task.key), rows)
+    shards.write_shard(shards.shard_path(task.target, game.results, task.key), played.results)
 
 
 def read_logs(game: Game, run: Run, logs: Path, *, resume: bool = True) -> Imports:
@@ -131,32 +128,6 @@ def read_logs(game: Game, run: Run, logs: Path, *, resume: bool = True) -> Impor
     return Imports(files, matches, rejected)
 
 
-def fixtures(
-    pairs: Sequence[tuple[PlayerRef, PlayerRef]], matches: int, seed: int, purpose: int
-) -> dict[str, Fixture]:
-    """Spread matches evenly over pairs; each seed is played twice, sides swapped.
-
-    Against itself a player meets each seed once: the rematch would be the same match again.
-    """
-    if len(pairs) * matches > _SEEDS_PER_PURPOSE:
-        raise InputError(
-            f"too many matches: {len(pairs)} pairs can play {_SEEDS_PER_PURPOSE // len(pairs):,}"
-        )
-    first = (2 * seed + purpose) * _SEEDS_PER_PURPOSE
-    found: dict[str, Fixture] = {}
-    for number, pair in enumerate(pairs):
-        share = matches // len(pairs) + (number < matches % len(pairs))
-        start = first + number * matches
-        rematches = share // 2 if pair[0] != pair[1] else 0
-        for players, count in ((pair, share - rematches), (pair[::-1], rematches)):
-            for offset in range(0, count, MATCHES_PER_TASK):
-                end = min(offset + MATCHES_PER_TASK, count)
-                found[f"{len(found):05d}"] = Fixture(
-                    players, tuple(range(start + offset, start + end))
-                )
-    return found
-
-
 # --- encode --------------------------------------------------------------------------------------
 
 
@@ -175,6 +146,8 @@ def encode(
     if its recording has changed.
     """
     workers.parse(worker)  # before anything is written
+    if game.encode is None:
+        raise InputError(f"{game.name} has nothing to be encoded into")
     manifest = read_manifest(run.recordings)
     if players is None and manifest is not None:
         players = manifest["settings"].get("players")
@@ -212,6 +185,7 @@ def _encode(task: _Task) -> None:
         table.name: shards.read_shard(shards.shard_path(task.source, table, task.key), table)
         for table in game.recordings
     }
+    assert game.encode is not None
     samples = game.encode(recordings, task.players)
     counts = game.summarise(recordings, samples)
     note = {"input": _recording_digest(game, task.source, task.key), "counts": json.dumps(counts)}
@@ -274,103 +248,28 @@ def train(
 # --- compete -------------------------------------------------------------------------------------
 
 
+class Competition(NamedTuple):
+    """What came of letting players meet."""
+
+    folder: Path
+    results: pa.Table
+
+
 def compete(
     game: Game,
     run: Run,
-    players: Sequence[str],
+    schedule: Schedule,
     *,
-    matches: int = 400,
-    seed: int = 0,
-    keep: int = 3,
     worker: Workers = None,
     resume: bool = True,
     seconds_per_task: float | None = None,
     quiet: bool = False,
-) -> list[WinRate]:
-    """Let every pair of players meet; win rates with intervals.
-
-    Each seed is played twice with sides swapped. `keep` matches per pair and side are recorded in
-    full, for replays.
-    """
-    workers.parse(worker)  # before anything is written
-    refs = [resolve(game, run, name) for name in players]
-    names = [ref.name for ref in refs]
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise InputError(
-            "compete needs at least two different players: understudy compete "
-            f"{game.name} imitate {' '.join(list(game.players)[:2])}"
-        )
-    if matches < 2:
-        raise InputError(f"--matches must be at least 2 (a match and its rematch), not {matches}")
-    settings = {
-        "game": game.name,
-        "players": {ref.name: _weights_digest(ref) for ref in refs},
-        "matches": matches,
-        "seed": seed,
-        "keep": keep,
-    }
-    folder = run.results / f"{'-'.join(names)}-{matches}-{seed}"[:120]
-    begin(folder, "compete", settings, resume=resume)
-    pairs = list(combinations(refs, 2))
-    path = folder.resolve()
-    tasks, seen = dict[str, _Task](), set[tuple[PlayerRef, ...]]()
-    for key, fixture in fixtures(pairs, matches * len(pairs), seed, COMPETE).items():
-        filmed = 0 if fixture.players in seen else keep
-        seen.add(fixture.players)
-        tasks[key] = _Task(game.name, key, path, path, fixture, keep=filmed)
-    tables = (results_table(game.name), *game.recordings)
-    _work(_compete, tasks, tables, worker, seconds_per_task, quiet, "competing")
-    rates = win_rates(read_results(game, folder))
-    finish(folder, win_rates=[vars(rate) for rate in rates])
-    return rates
-
-
-def _compete(task: _Task) -> None:
-    """Play one fixture; write its results, and the matches kept for replays."""
-    game = games.load(task.game)
-    assert game.play is not None and task.fixture is not None
-    tables = game.play(task.fixture, task.keep)
-    for table in reversed(game.recordings):
-        shards.write_shard(shards.shard_path(task.target, table, task.key), tables[table.name])
-    results = game.results(tables[game.recordings[0].name])
-    shards.write_shard(shards.shard_path(task.target, results_table(game.name), task.key), results)
-
-
-def read_results(game: Game, folder: Path) -> pa.Table:
-    """All results in one folder of a compete."""
-    table = results_table(game.name)
-    return pa.concat_tables(shards.read_shard(p, table) for p in shards.shard_paths(folder, table))
-
-
-def resolve(game: Game, run: Run, name: str) -> PlayerRef:
-    """A player by name: scripted, a model of this run, or the folder of a model elsewhere."""
-    if name in game.players:
-        return PlayerRef(name)
-    for folder in (run.model(name), Path(name)):
-        if folder.is_dir():
-            return PlayerRef(folder.name, folder.resolve())
-    trained = sorted(path.name for path in run.models.glob("*/")) if run.models.is_dir() else []
-    raise InputError(
-        f"there is no player '{name}'. Scripted: {', '.join(game.players)}. "
-        f"Trained in {run.folder}: {', '.join(trained) or 'none yet'}"
-    )
-
-
-def _scripted(game: Game, name: str) -> PlayerRef:
-    if name not in game.players:
-        raise InputError(f"{game.name} has no player '{name}'; it has {', '.join(game.players)}")
-    return PlayerRef(name)
-
-
-def _weights_digest(ref: PlayerRef) -> str | None:
-    if ref.weights is None:
-        return None
-    weights = sorted(ref.weights.glob("weights.*"))
-    if not weights:
-        raise InputError(
-            f"{ref.weights} holds no weights yet. Finish its training: run the same command again"
-        )
-    return digest(weights[0])
+) -> Competition:
+    """Play a schedule for its results."""
+    folder = run.results / schedule.name
+    _play(game, folder, "compete", schedule, worker, resume, seconds_per_task, quiet)
+    finish(folder, matches=schedule.matches)
+    return Competition(folder, read_results(folder, game.results))
 
 
 # --- report --------------------------------------------------------------------------------------
@@ -382,10 +281,7 @@ def report(run: Run, out: Path | None = None) -> Path:
     from understudy.report.run import run_panels, subtitle
 
     game = game_of(run)
-    table = results_table(game.name)
-    folders = sorted({path.parent for path in run.results.glob(f"*/{table.name}-*.parquet")})
-    results = {folder.name: read_results(game, folder) for folder in folders}
-    panels = run_panels(run, results, game.panels(run))
+    panels = run_panels(run, game.panels(run))
     if not panels:
         raise InputError(f"{run.folder} holds nothing to report yet")
     path = out or run.report
@@ -409,7 +305,7 @@ def game_of(run: Run) -> Game:
             return games.load(manifest["settings"]["game"])
     raise InputError(
         f"{run.folder} is not a run: no stage has left a manifest there. "
-        f"Begin one: understudy record arena --out {run.folder}"
+        f"Begin one: understudy record GAME --out {run.folder}"
     )
 
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.data.results import results_table, wilson, win_rates
+from understudy.data.results import pair_results, wilson, win_rates
 
 
 def results(scores, seeds=None, player="a", opponent="b"):
     number = len(scores)
-    return results_table("arena").build(
+    return pair_results("arena").build(
         {
             "match": [f"m{row}" for row in range(number)],
             "seed": np.arange(number) if seeds is None else np.asarray(seeds),

@@ -5,11 +5,13 @@ import pytest
 
 from understudy import games
 from understudy.data import shards
-from understudy.data.results import results_table
+from understudy.data.results import SHARED
 from understudy.data.runs import Run
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.games import Fixture, Game, PlayerRef
+from understudy.games import Game, PlayerRef
+from understudy.games.pairs import Fixture
+from understudy.games.scml.fields import WorldPlan
 from understudy.learn.recipe import Recipe
 
 SEEDS = (3, 2**40, 5)
@@ -27,15 +29,45 @@ def pair(game):
 
 
 @pytest.fixture(scope="module")
-def recordings(game, pair):
+def played(game, pair):
     """Three matches; a game that cannot be played here has none."""
     if game.play is None:
         pytest.skip(f"{game.name} is not played here")
-    return game.play(fixture(pair), None)
+    return game.play(fixture(game, pair))
 
 
-def fixture(pair, seeds=SEEDS):
-    return Fixture(tuple(PlayerRef(name) for name in pair), seeds)
+@pytest.fixture(scope="module")
+def recordings(played):
+    return played.recordings
+
+
+@pytest.fixture(scope="module")
+def samples(game, recordings):
+    if game.encode is None:
+        pytest.skip(f"{game.name} is not encoded")
+    return game.encode(recordings, None)
+
+
+def fixture(game, pair, seeds=SEEDS, keep=None):
+    """Matches between two, in the words of the game."""
+    players = tuple(PlayerRef(name) for name in pair)
+    if game.name == "arena":
+        return Fixture(players, seeds, keep)
+    return tuple(
+        WorldPlan(
+            match=f"test-{seed}",
+            field="test",
+            track="std",
+            factories_per_level=(1, 1),
+            steps=6,
+            seed=seed,
+            run=0,
+            players=players,
+            slots=(0, 1),
+            filmed=keep is None or number < keep,
+        )
+        for number, seed in enumerate(seeds)
+    )
 
 
 # --- what a game declares ------------------------------------------------------------------------
@@ -60,13 +92,13 @@ def test_players_are_described(game):
 
 
 def test_tables_have_names_of_their_own_and_say_what_each_column_means(game):
-    tables = (*game.recordings, *game.samples)
+    tables = (game.results, *game.recordings, *game.samples)
     names = [table.name for table in tables]
     assert len(set(names)) == len(names)
-    assert "results" not in names  # every game has that one
+    assert names[0] == "results"
     for table in tables:
         assert table.game == game.name
-        assert game.table(table.name) is table
+        assert table is game.results or game.table(table.name) is table
         assert table.version >= 1 and table.made_by.startswith("understudy ")
         columns = [column.name for column in table.columns]
         assert len(set(columns)) == len(columns)
@@ -90,7 +122,7 @@ def test_samples_carry_the_columns_that_every_learner_reads(game):
 
 def test_recipes_are_described_and_one_is_quick(game):
     recipes = game.recipes()
-    assert any(name.endswith("-quick") for name in recipes)
+    assert not recipes or any(name.endswith("-quick") for name in recipes)
     for name, recipe in recipes.items():
         assert isinstance(recipe, Recipe)
         assert recipe.description and "\n" not in recipe.description
@@ -121,92 +153,99 @@ def test_an_unknown_recipe_is_answered_with_those_there_are(game):
 # --- from play to samples ------------------------------------------------------------------------
 
 
-def test_recordings_and_samples_look_as_declared(game, recordings):
-    samples = game.encode(recordings, None)
-    for tables, found in ((game.recordings, recordings), (game.samples, samples)):
-        assert set(found) == {table.name for table in tables}
-        for table in tables:
-            table.check(found[table.name].schema, table.name)
-            assert found[table.name].schema.names == [column.name for column in table.columns]
-            assert len(found[table.name])
-            found[table.name].validate(full=True)
-            for column in table.columns:
-                assert column.optional or found[table.name][column.name].null_count == 0
+def assert_as_declared(tables, found):
+    assert set(found) == {table.name for table in tables}
+    for table in tables:
+        table.check(found[table.name].schema, table.name)
+        assert found[table.name].schema.names == [column.name for column in table.columns]
+        assert len(found[table.name])
+        found[table.name].validate(full=True)
+        for column in table.columns:
+            assert column.optional or found[table.name][column.name].null_count == 0
+
+
+def test_recordings_and_results_look_as_declared(game, played):
+    assert_as_declared(game.recordings, played.recordings)
+    assert_as_declared((game.results,), {game.results.name: played.results})
+
+
+def test_samples_look_as_declared(game, samples):
+    assert_as_declared(game.samples, samples)
 
 
 def test_the_same_seeds_give_the_same_recordings(game, pair, recordings):
-    again = game.play(fixture(pair), None)
+    again = game.play(fixture(game, pair)).recordings
     assert set(again) == set(recordings)
     for name, table in again.items():
         assert table.equals(recordings[name], check_metadata=True)
 
 
 def test_other_seeds_give_other_recordings(game, pair, recordings):
-    other = game.play(fixture(pair, (1, 2, 4)), None)
+    other = game.play(fixture(game, pair, (1, 2, 4))).recordings
     last = game.recordings[-1].name
     assert not other[last].equals(recordings[last])
 
 
 def test_matches_do_not_know_of_each_other(game, pair, recordings):
-    alone = [game.play(fixture(pair, (seed,)), None) for seed in SEEDS]
+    alone = [game.play(fixture(game, pair, (seed,))).recordings for seed in SEEDS]
     for name, table in recordings.items():
         assert pa.concat_tables(one[name] for one in alone).equals(table)
 
 
 def test_matches_that_need_not_be_kept_are_still_told_of(game, pair, recordings):
-    brief = game.play(fixture(pair), 1)
+    brief = game.play(fixture(game, pair, keep=1)).recordings
     first, *others = (table.name for table in game.recordings)
     assert brief[first].equals(recordings[first])
     for name in others:
         assert 0 < len(brief[name]) < len(recordings[name])
 
 
-def test_a_match_lies_whole_in_one_split(game, recordings):
-    for samples in game.encode(recordings, None).values():
-        pairs = set(zip(*samples.select(["match", "split"]).to_pydict().values(), strict=True))
+def test_a_match_lies_whole_in_one_split(samples):
+    for table in samples.values():
+        pairs = set(zip(*table.select(["match", "split"]).to_pydict().values(), strict=True))
         assert len(pairs) == len({match for match, _ in pairs}) == len(SEEDS)
         assert {split for _, split in pairs} <= set(SPLITS)
 
 
-def test_samples_are_of_matches_and_players_that_were_recorded(game, pair, recordings):
+def test_samples_are_of_matches_and_players_that_were_recorded(game, pair, recordings, samples):
     matches = set(recordings[game.recordings[0].name]["match"].to_pylist())
-    for samples in game.encode(recordings, None).values():
-        assert set(samples["match"].to_pylist()) == matches
-        assert set(samples["player"].to_pylist()) == set(pair)
-    for samples in game.encode(recordings, frozenset(pair[:1])).values():
-        assert set(samples["player"].to_pylist()) == {pair[0]}
+    for table in samples.values():
+        assert set(table["match"].to_pylist()) == matches
+        assert set(table["player"].to_pylist()) == set(pair)
+    for table in game.encode(recordings, frozenset(pair[:1])).values():
+        assert set(table["player"].to_pylist()) == {pair[0]}
 
 
-def test_every_decision_is_there_once(game, recordings):
-    for samples in game.encode(recordings, None).values():
-        keys = samples.select(["match", "step", "slot"]).to_pydict()
+def test_every_decision_is_there_once(samples):
+    for table in samples.values():
+        keys = table.select(["match", "step", "slot"]).to_pydict()
         rows = list(zip(*keys.values(), strict=True))
         assert len(set(rows)) == len(rows)
 
 
-def test_results_match_the_recordings(game, pair, recordings):
-    first = recordings[game.recordings[0].name]
-    results = game.results(first)
-    results_table(game.name).check(results.schema, "results")
-    rows = results.to_pylist()
+def test_results_match_the_recordings(game, pair, played):
+    first = played.recordings[game.recordings[0].name]
+    assert {column.name for column in SHARED} | {"score"} <= set(played.results.schema.names)
+    rows = played.results.to_pylist()
     assert sorted({row["match"] for row in rows}) == sorted(first["match"].to_pylist())
     assert sorted({row["seed"] for row in rows}) == sorted(SEEDS)
     assert len(rows) == len(SEEDS) * len(pair)
-    for row in rows:
-        assert row["player"] in pair and row["opponent"] in pair
-        assert -1 <= row["score"] <= 1 and row["steps"] > 0
-    outcome = {(row["match"], row["player"]): row["score"] for row in rows}
-    for samples in game.encode(recordings, None).values():
-        columns = samples.select(["match", "player", "outcome"]).to_pydict().values()
+    assert {row["player"] for row in rows} == set(pair)
+
+
+def test_samples_know_how_it_ended(played, samples):
+    outcome = {(row["match"], row["player"]): row["score"] for row in played.results.to_pylist()}
+    for table in samples.values():
+        columns = table.select(["match", "player", "outcome"]).to_pydict().values()
         for match, player, score in set(zip(*columns, strict=True)):
             assert outcome[match, player] == score
 
 
-def test_counts_add_up_over_shards(game, pair, recordings):
-    whole = game.summarise(recordings, game.encode(recordings, None))
+def test_counts_add_up_over_shards(game, pair, recordings, samples):
+    whole = game.summarise(recordings, samples)
     total = {}
     for seed in SEEDS:
-        part = game.play(fixture(pair, (seed,)), None)
+        part = game.play(fixture(game, pair, (seed,))).recordings
         for name, count in game.summarise(part, game.encode(part, None)).items():
             total[name] = total.get(name, 0) + count
     assert total == whole
@@ -215,7 +254,7 @@ def test_counts_add_up_over_shards(game, pair, recordings):
 
 
 def test_shards_keep_every_bit(game, recordings, tmp_path):
-    samples = game.encode(recordings, None)
+    samples = game.encode(recordings, None) if game.encode else {}
     for table in (*game.recordings, *game.samples):
         rows = (recordings | samples)[table.name]
         path = shards.shard_path(tmp_path, table, "00000")

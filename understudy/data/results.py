@@ -1,32 +1,51 @@
 """Who met whom and how it ended: one row per player per match, and win rates with intervals."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from understudy.data import shards
+from understudy.data.runs import Run
 from understudy.data.schema import Column, Table
 
+SHARED = (
+    Column("match", pa.string(), "which match"),
+    Column("seed", pa.int64(), "what the match was drawn from; shared by those to compare it with"),
+    Column("player", pa.string(), "whose row this is"),
+    Column("slot", pa.int8(), "where it began"),
+)
+"""Columns that the results of every game have, beside `score`."""
 
-def results_table(game: str) -> Table:
-    """The results of a game; the same columns for every game."""
+
+def pair_results(game: str) -> Table:
+    """The results of a game of two."""
     return Table(
         game,
         "results",
         1,
         f"understudy compete {game}",
         (
-            Column("match", pa.string(), "which match"),
-            Column("seed", pa.int64(), "what the match was drawn from; shared by its rematch"),
-            Column("player", pa.string(), "whose row this is"),
+            *SHARED,
             Column("opponent", pa.string(), "whom it met"),
-            Column("slot", pa.int8(), "where it began"),
             Column("score", pa.float32(), "+1 won, 0 drawn, -1 lost, or a share of it"),
             Column("steps", pa.int32(), "how long the match took"),
             Column("ending", pa.string(), "how it ended"),
         ),
     )
+
+
+def read_results(folder: Path, table: Table) -> pa.Table:
+    """All results in one folder of a compete."""
+    return pa.concat_tables(shards.read_shard(p, table) for p in shards.shard_paths(folder, table))
+
+
+def results_of(run: Run, table: Table) -> dict[str, pa.Table]:
+    """All results of a run, by the folder they lie in."""
+    folders = sorted({path.parent for path in run.results.glob(f"*/{table.name}-*.parquet")})
+    return {folder.name: read_results(folder, table) for folder in folders}
 
 
 @dataclass(frozen=True)

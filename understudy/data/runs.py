@@ -20,6 +20,8 @@ from understudy.data.files import digest, sweep, write_text
 from understudy.errors import InputError
 
 MANIFEST = "manifest.json"
+RECORD, COMPETE = 0, 1
+"""What a match is for; no match of one purpose shares its seed with one of the other."""
 _KEYS = {"stage", "settings", "inputs", "command", "versions", "begun", "finished"}
 
 
@@ -63,7 +65,7 @@ class Run:
         """A run that must be there already."""
         if not folder.is_dir():
             raise InputError(
-                f"there is no run at {folder}. Begin one: understudy record arena --out {folder}"
+                f"there is no run at {folder}. Begin one: understudy record GAME --out {folder}"
             )
         return Run(folder)
 
@@ -158,7 +160,7 @@ def _now() -> str:
 
 
 def _versions() -> dict[str, str]:
-    packages = ("understudy", "numpy", "numba", "pyarrow", "torch")
+    packages = ("understudy", "numpy", "numba", "pyarrow", "torch", "scml", "negmas", "scml-agents")
     found = {"python": platform.python_version()}
     for package in packages:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from understudy.errors import InputError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # these take seconds to import; `--help` should not
     from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
 
-GameName = Literal["arena"]
+GameName = Literal["arena", "scml"]
 NAMES: tuple[GameName, ...] = get_args(GameName)
 
 
@@ -31,12 +31,24 @@ class PlayerRef:
     weights: Path | None = None
 
 
-@dataclass(frozen=True)
-class Fixture:
-    """Matches to be played between the same players, one per seed; a task for one worker."""
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """Matches planned before any is played."""
 
-    players: tuple[PlayerRef, ...]
-    seeds: tuple[int, ...]
+    name: str
+    """What to call their results."""
+    settings: Mapping[str, Any]
+    """All that it was made from, fit for JSON: the same settings give the same schedule."""
+    matches: int
+    fixtures: Mapping[str, Any]
+    """Matches for one worker, by task; what they look like is the game's own affair."""
+
+
+class Played(NamedTuple):
+    """What came of playing."""
+
+    results: "pa.Table"
+    recordings: "dict[str, pa.Table]"
 
 
 class Imported(NamedTuple):
@@ -60,13 +72,13 @@ class Game:
     """Scripted players and what each is like; the first is the expert to learn from."""
     recordings: "tuple[Table, ...]"
     """The tables a recording consists of, the one with a row per match first."""
+    results: "Table"
+    """How matches ended: a row per player per match."""
     samples: "tuple[Table, ...]"
     """The tables that recordings are encoded into."""
-    play: "Callable[[Fixture, int | None], dict[str, pa.Table]] | None"
-    """Play a fixture; its recordings by table, all but the given number of matches in outline."""
-    results: "Callable[[pa.Table], pa.Table]"
-    """From the table with a row per match to results: a row per player per match."""
-    encode: "Callable[[Mapping[str, pa.Table], frozenset[str] | None], dict[str, pa.Table]]"
+    play: "Callable[[Any], Played] | None"
+    """Play a fixture of a schedule."""
+    encode: "Callable[[Mapping[str, pa.Table], frozenset[str] | None], dict[str, pa.Table]] | None"
     """Recordings to samples of these players' decisions (None: everybody's)."""
     summarise: "Callable[[Mapping[str, pa.Table], Mapping[str, pa.Table]], dict[str, float]]"
     """Counts over recordings and their samples that add up over shards."""

@@ -1,4 +1,4 @@
-"""The panels every run has, whatever the game: strength, training, samples, how it was made."""
+"""Panels for runs of any game: strength in pairs, training, samples, how it was made."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,9 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from understudy.data.results import WinRate, win_rates
+from understudy.data.results import WinRate
 from understudy.data.runs import Run, read_manifest
 from understudy.report import charts
 from understudy.report.page import Panel
@@ -20,10 +18,9 @@ def subtitle(game: str, about: str) -> str:
     return f"{game}: {about} · written {datetime.now():%Y-%m-%d %H:%M}"
 
 
-def run_panels(run: Run, results: Mapping[str, pa.Table], own: Sequence[Panel]) -> list[Panel]:
-    """Panels for whatever stages the run has been through; `own` are the game's."""
-    panels = [strength_panel(name, win_rates(table)) for name, table in results.items()]
-    panels += own
+def run_panels(run: Run, own: Sequence[Panel]) -> list[Panel]:
+    """Panels for whatever stages the run has been through; `own`, the game's, come first."""
+    panels = list(own)
     for folder in sorted(run.models.glob("*/")) if run.models.is_dir() else []:
         panels += training_panels(folder.name, read_metrics(folder))
     if (manifest := read_manifest(run.samples)) is not None and "facts" in manifest:
@@ -34,7 +31,7 @@ def run_panels(run: Run, results: Mapping[str, pa.Table], own: Sequence[Panel]) 
 
 
 def strength_panel(name: str, rates: list[WinRate]) -> Panel:
-    """Who beats whom."""
+    """Who beats whom, in games of two."""
     players = sorted(
         {rate.player for rate in rates}, key=lambda player: -_mean_points(rates, player)
     )

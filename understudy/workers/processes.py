@@ -14,10 +14,15 @@ from loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
 from understudy.workers.attempt import Attempt, Function, Outcome, Outcomes, attempt, line_of
 
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+THREAD_SETTINGS = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
 )
-"""Environment of a local process: we are parallel by processes, not by threads."""
+ENVIRONMENT = {**dict.fromkeys(THREAD_SETTINGS, "1"), "PYTHONHASHSEED": "0"}
+"""Of a local process. We are parallel by processes, not by threads; and a set of strings has the
+same order in all of them, so that code which goes through one does the same in each."""
 
 
 class Process:
@@ -35,7 +40,7 @@ class Process:
         self._pool = loky.ProcessPoolExecutor(
             1,
             timeout=self._idle_seconds,
-            env=ONE_THREAD,
+            env=ENVIRONMENT,
             initializer=_end_with_parent,
             initargs=(os.getpid(),),
         )

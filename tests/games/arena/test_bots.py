@@ -6,7 +6,7 @@ from arena_play import bot_actions, look, scattered
 
 from understudy.data.results import win_rates
 from understudy.errors import InputError
-from understudy.games import Fixture, PlayerRef
+from understudy.games import PlayerRef
 from understudy.games.arena import GAME, observe
 from understudy.games.arena import actions as codec
 from understudy.games.arena import rules as r
@@ -15,6 +15,7 @@ from understudy.games.arena import world as w
 from understudy.games.arena.bots import BOTS
 from understudy.games.arena.match import Bot, play, player
 from understudy.games.arena.record import results
+from understudy.games.pairs import Fixture
 
 FIRST_OPTION = np.cumsum([0, *codec.HEADS.values()])[:-1]
 
@@ -26,7 +27,7 @@ def act(name, world, slot, matches=None):
 
 
 def fixture(one, other, seeds):
-    return Fixture((PlayerRef(one), PlayerRef(other)), tuple(seeds))
+    return Fixture((PlayerRef(one), PlayerRef(other)), tuple(seeds), 0)
 
 
 def check(views, actions):
@@ -97,7 +98,7 @@ def test_a_bot_does_not_see_what_is_hidden(name):
 @pytest.mark.parametrize("other", [name for name in BOTS if name != "expert"])
 def test_the_expert_beats_every_other_bot(other):
     outline = [
-        play(fixture(*pair, range(200)), 0)["matches"]
+        play(fixture(*pair, range(200))).recordings["matches"]
         for pair in (("expert", other), (other, "expert"))
     ]
     rates = [rate for one in outline for rate in win_rates(results(one), resamples=10)]

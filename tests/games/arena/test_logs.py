@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from understudy.data.samples import unpack_legal
 from understudy.errors import InputError
-from understudy.games import Fixture, PlayerRef
+from understudy.games import PlayerRef
 from understudy.games.arena import observe
 from understudy.games.arena import rules as r
 from understudy.games.arena import state as v
@@ -19,6 +19,7 @@ from understudy.games.arena.encode import MOVES, encode
 from understudy.games.arena.logs import SKIPPED, read_logs
 from understudy.games.arena.match import play
 from understudy.games.arena.record import MATCHES, STEPS, views_of
+from understudy.games.pairs import Fixture
 
 OBSERVATION = {"position": [1.0, 2.0], "health": 60}
 ACTION = {"move": [1, 0], "aim": [0.5, -0.5], "fire": True, "interact": 0, "ability": "dash"}
@@ -66,7 +67,7 @@ def played():
         ("camper", "camper", (5,)),
     ]
     fixtures = [Fixture((PlayerRef(a), PlayerRef(b)), seeds) for a, b, seeds in pairs]
-    return [play(fixture) for fixture in fixtures]
+    return [play(fixture).recordings for fixture in fixtures]
 
 
 def test_what_was_played_covers_all_that_a_view_can_tell(played):

@@ -1,6 +1,7 @@
 """A recording says what the player saw and did; its samples say the same, and nothing of later."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from understudy.data import shards
 from understudy.data.samples import unpack_legal
 from understudy.data.splits import SPLITS, split_of
-from understudy.games import Fixture, PlayerRef
+from understudy.games import PlayerRef
 from understudy.games.arena import actions as codec
 from understudy.games.arena import match, observe
 from understudy.games.arena import rules as r
@@ -22,6 +23,7 @@ from understudy.games.arena.encode import MOVES, encode, summarise
 from understudy.games.arena.match import play
 from understudy.games.arena.policy import PolicyPlayer
 from understudy.games.arena.record import MATCHES, RESULTS, STEPS, actions_of, results, views_of
+from understudy.games.pairs import Fixture
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
 
 few = settings(max_examples=10, deadline=None, derandomize=True)
@@ -66,7 +68,7 @@ def weights(tmp_path_factory):
 @pytest.fixture(scope="module")
 def recordings():
     """Six matches of the expert against the collector."""
-    return play(fixture())
+    return play(fixture()).recordings
 
 
 def features_of(moves):
@@ -104,7 +106,7 @@ def test_samples_are_bit_for_bit_what_the_players_saw_and_did(pair, weights, mon
     original = match.player
     monkeypatch.setattr(match, "player", remembering)
     refs = tuple(PlayerRef(name, weights if name == "novice" else None) for name in pair)
-    tables = play(Fixture(refs, (1, 2, 2**50, 4)))
+    tables = play(Fixture(refs, (1, 2, 2**50, 4))).recordings
     moves = encode(tables, None)["moves"]
     seed = {row["match"]: row["seed"] for row in tables["matches"].to_pylist()}
     features, choices = features_of(moves), choices_of(moves)
@@ -209,19 +211,19 @@ def test_the_outcome_is_no_feature():
 
 
 def test_recordings_do_not_depend_on_how_matches_are_put_together(recordings, weights):
-    parts = [play(fixture(seeds=seeds)) for seeds in ((0,), (1, 2, 3), (4, 5))]
+    parts = [play(fixture(seeds=seeds)).recordings for seeds in ((0,), (1, 2, 3), (4, 5))]
     for name in ("matches", "steps"):
         assert pa.concat_tables(part[name] for part in parts).equals(recordings[name])
     refs = PlayerRef("novice", weights), PlayerRef("rusher")
-    together = play(Fixture(refs, (7, 8, 9)))
-    alone = [play(Fixture(refs, (seed,))) for seed in (7, 8, 9)]
+    together = play(Fixture(refs, (7, 8, 9))).recordings
+    alone = [play(Fixture(refs, (seed,))).recordings for seed in (7, 8, 9)]
     for name in ("matches", "steps"):
         assert pa.concat_tables(one[name] for one in alone).equals(together[name])
 
 
 @pytest.mark.parametrize("keep", [0, 2, 6, 99])
 def test_matches_beyond_those_to_keep_are_recorded_in_outline(recordings, keep):
-    tables = play(fixture(), keep)
+    tables = play(replace(fixture(), keep=keep)).recordings
     assert tables["matches"].equals(recordings["matches"])
     kept = recordings["matches"]["match"].to_pylist()[:keep]
     steps = recordings["steps"]
@@ -232,7 +234,8 @@ def test_matches_beyond_those_to_keep_are_recorded_in_outline(recordings, keep):
 
 def test_a_match_and_its_rematch_share_their_split():
     tables = [
-        play(fixture(*pair, range(40, 70))) for pair in (("rusher", "expert"), ("expert", "rusher"))
+        play(fixture(*pair, range(40, 70))).recordings
+        for pair in (("rusher", "expert"), ("expert", "rusher"))
     ]
     by_seed = {}
     for one in tables:
@@ -274,7 +277,7 @@ def test_results_have_two_rows_per_match_one_the_mirror_of_the_other(recordings)
     ],
 )
 def test_endings_are_named_for_what_happened(ending, pair, seeds):
-    rows = play(fixture(*pair, seeds), 0)["matches"].to_pylist()
+    rows = play(fixture(*pair, seeds)).recordings["matches"].to_pylist()
     chosen = [row for row in rows if row["ending"] == ending]
     assert chosen
     for row in chosen:
@@ -287,7 +290,7 @@ def test_endings_are_named_for_what_happened(ending, pair, seeds):
 
 
 def test_counts_add_up_over_shards(recordings):
-    parts = [play(fixture(seeds=seeds)) for seeds in ((0, 1), (2, 3, 4, 5))]
+    parts = [play(fixture(seeds=seeds)).recordings for seeds in ((0, 1), (2, 3, 4, 5))]
     total = Counter()
     for part in parts:
         total.update(summarise(part, encode(part, None)))

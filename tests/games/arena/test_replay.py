@@ -10,7 +10,7 @@ import pytest
 from understudy.data import shards
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import Fixture, PlayerRef
+from understudy.games import PlayerRef
 from understudy.games.arena import GAME
 from understudy.games.arena import actions as codec
 from understudy.games.arena import rules as r
@@ -20,6 +20,7 @@ from understudy.games.arena.match import play
 from understudy.games.arena.panels import MAX_REPLAYS, panels
 from understudy.games.arena.record import MATCHES, STEPS, actions_of, views_of
 from understudy.games.arena.replay import VERSION, find_replay, recorded_matches
+from understudy.games.pairs import Fixture
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
 
 PAIRS = [
@@ -44,7 +45,7 @@ def run(tmp_path_factory):
     for key, (one, other, seeds) in enumerate(PAIRS):
         refs = [PlayerRef(n, found.model(n) if n == "novice" else None) for n in (one, other)]
         folder = found.results / "a" if one == "novice" else found.recordings
-        write(folder, f"{key:05d}", play(Fixture(tuple(refs), seeds)))
+        write(folder, f"{key:05d}", play(Fixture(tuple(refs), seeds)).recordings)
     return found
 
 
@@ -196,8 +197,8 @@ def test_a_run_without_recordings_says_so(tmp_path):
 
 
 def test_a_match_in_outline_only_is_not_there(tmp_path):
-    fixture = Fixture((PlayerRef("expert"), PlayerRef("rusher")), (1, 2))
-    write(Run(tmp_path).recordings, "00000", play(fixture, 1))
+    fixture = Fixture((PlayerRef("expert"), PlayerRef("rusher")), (1, 2), 1)
+    write(Run(tmp_path).recordings, "00000", play(fixture).recordings)
     assert "for example: expert-rusher-1" in refusal(Run(tmp_path), "expert-rusher-2")
     assert find_replay(Run(tmp_path), "expert-rusher-1")["seed"] == 1
 

@@ -1,5 +1,10 @@
 """Agents that fail: the fault is written down and the world goes on, or ends as in scml."""
 
+import signal
+import sys
+import threading
+import time
+
 import pytest
 from negmas import ResponseType, SAOResponse
 from scml.std import StdSyncAgent
@@ -38,6 +43,64 @@ class Endless(StdSyncAgent):
         return {k: SAOResponse(ResponseType.END_NEGOTIATION, None) for k in offers}
 
 
+class Asleep(RandomStdAgent):
+    def step(self):
+        if self.awi.current_step == 1:
+            time.sleep(10**6)
+
+
+class Leaving(RandomStdAgent):
+    def propose(self, negotiator_id, state):
+        sys.exit("enough")
+
+    def step(self):
+        sys.exit("enough")
+
+
+class Stubborn(RandomStdAgent):
+    """Gives way to the third interruption only."""
+
+    interruptions = 0
+
+    def step(self):
+        while Stubborn.interruptions < 3:
+            try:
+                time.sleep(10**6)
+            except BaseException:
+                Stubborn.interruptions += 1
+
+
+def unborn(fail):
+    class Unborn(RandomStdAgent):
+        def __init__(self, *arguments, **named):
+            super().__init__(*arguments, **named)
+            fail()
+
+    return Unborn
+
+
+def never_ends():
+    while True:
+        pass
+
+
+def stuck_in(name):
+    def method(self, *arguments, **named):
+        if self.awi.current_step == 1:
+            never_ends()
+        return getattr(RandomStdAgent, name)(self, *arguments, **named)
+
+    return type(f"Stuck in {name}", (RandomStdAgent,), {name: method})
+
+
+def answering(response):
+    class Answering(RandomStdAgent):
+        def respond(self, negotiator_id, state, source=None):
+            return response
+
+    return Answering
+
+
 class Forgiven(RandomStdAgent):
     """Fails every other time: negmas asks twice."""
 
@@ -70,9 +133,93 @@ def test_who_fails_in_a_talk_leaves_it():
 
 def test_an_endless_call_is_cut_off():
     config = draw((1, 1), 3, seed=3)
-    world = World(config, [(RandomStdAgent, {}), (Endless, {})], call_seconds=1.0).run()
+    world = World(config, [(RandomStdAgent, {}), (Endless, {})], call_seconds=0.2).run()
     assert {fault.day for fault in world.faults} == {1}
-    assert "no answer after 1 s" in world.faults[0].error
+    assert world.faults[0].error == "CallTimeout: no answer after 0.2 s of CPU time"
+
+
+@pytest.mark.parametrize(
+    ("name", "partner"),
+    [
+        ("before_step", RandomStdAgent),
+        ("step", RandomStdAgent),
+        ("propose", RandomStdAgent),
+        ("on_negotiation_success", answering(ResponseType.ACCEPT_OFFER)),
+        ("on_negotiation_failure", answering(ResponseType.END_NEGOTIATION)),
+    ],
+)
+def test_an_endless_call_is_cut_off_wherever_it_is(name, partner):
+    config = draw((1, 1), 3, seed=3)
+    world = World(config, [(partner, {}), (stuck_in(name), {})], call_seconds=0.1).run()
+    assert [(fault.factory, fault.day) for fault in world.faults] == [("01@1", 1)]
+
+
+def test_a_sleeping_agent_is_woken():
+    world = play(Asleep, call_wall_seconds=0.4)
+    assert [(fault.factory, fault.day) for fault in world.faults] == [("00@0", 1)]
+    assert world.faults[0].error == "CallTimeout: no answer after 0.4 s"
+
+
+def test_who_catches_the_interruption_is_interrupted_again_and_written_down_once():
+    Stubborn.interruptions = 0
+    world = play(Stubborn, call_wall_seconds=0.4)
+    assert Stubborn.interruptions == 3
+    assert [fault.day for fault in world.faults] == [0]
+
+
+def test_outside_of_the_main_thread_an_endless_call_is_cut_off_too():
+    config = draw((1, 1), 3, seed=3)
+    worlds = []
+
+    def play_there():
+        players = [(RandomStdAgent, {}), (stuck_in("step"), {})]
+        worlds.append(World(config, players, call_seconds=0.2).run())
+
+    thread = threading.Thread(target=play_there)
+    thread.start()
+    thread.join()
+    assert [fault.day for fault in worlds[0].faults] == [1]
+
+
+def test_leaving_python_is_a_fault():
+    world = play(Leaving)
+    assert {fault.error for fault in world.faults} == {"SystemExit: enough"}
+    assert {fault.day for fault in world.faults} == set(range(6))
+
+
+@pytest.mark.parametrize(
+    ("fail", "limits", "error"),
+    [
+        (lambda: 1 / 0, {}, "ZeroDivisionError: division by zero"),
+        (sys.exit, {}, "SystemExit: "),
+        (never_ends, {"call_seconds": 0.2}, "CallTimeout: no answer after 0.2 s of CPU time"),
+        (
+            lambda: time.sleep(10**6),
+            {"call_wall_seconds": 0.4},
+            "CallTimeout: no answer after 0.4 s",
+        ),
+    ],
+)
+def test_for_an_agent_that_cannot_be_made_one_plays_that_does_nothing(fail, limits, error):
+    world = play(unborn(fail), **limits)
+    assert [(f.factory, f.day, f.error) for f in world.faults] == [("00@0", 0, error)]
+    assert not any(0 in (c.seller, c.buyer) for c in world.ledger.contracts)
+    assert len(world.factories[0].profits) == 6
+
+
+def test_when_strict_an_agent_must_be_makeable():
+    with pytest.raises(ZeroDivisionError):
+        play(unborn(lambda: 1 / 0), strict=True)
+
+
+def test_nothing_is_left_of_the_watch():
+    before = signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGVTALRM)
+    timer = signal.getitimer(signal.ITIMER_REAL)[0] > 0  # pytest's own time limit
+    threads = threading.active_count()
+    play(FailingAtNight)
+    assert (signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGVTALRM)) == before
+    assert (signal.getitimer(signal.ITIMER_REAL)[0] > 0) == timer
+    assert threading.active_count() == threads
 
 
 @pytest.mark.parametrize("kind", [Failing, FailingAtNight, Forgiven])

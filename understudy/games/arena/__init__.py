@@ -9,22 +9,21 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from understudy.data.runs import Run
-from understudy.games import Fixture, Game, Imported
+from understudy.games import Game, Imported, Played
 from understudy.games.arena.encode import MOVES, encode, summarise
-from understudy.games.arena.record import MATCHES, STEPS, results
+from understudy.games.arena.record import MATCHES, RESULTS, STEPS
+from understudy.games.pairs import Fixture
 
 if TYPE_CHECKING:
     from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
 
 
-def _play(fixture: Fixture, keep: int | None) -> dict[str, pa.Table]:
+def _play(fixture: Fixture) -> Played:
     from understudy.games.arena.match import play
 
-    return play(fixture, keep)
+    return play(fixture)
 
 
 def _recipes() -> "Mapping[str, Recipe]":
@@ -63,9 +62,9 @@ GAME = Game(
     about="a very fast two-player shooter",
     players=_players(),
     recordings=(MATCHES, STEPS),
+    results=RESULTS,
     samples=(MOVES.table,),
     play=_play,
-    results=results,
     encode=encode,
     summarise=summarise,
     recipes=_recipes,

@@ -6,12 +6,13 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.errors import InputError
-from understudy.games import Fixture, PlayerRef
+from understudy.games import Played, PlayerRef
 from understudy.games.arena import bots
 from understudy.games.arena import rules as r
-from understudy.games.arena.record import MATCHES, STEPS
+from understudy.games.arena.record import MATCHES, STEPS, results
 from understudy.games.arena.state import VIEW, View
 from understudy.games.arena.world import World
+from understudy.games.pairs import Fixture
 
 Array = np.ndarray[Any, Any]
 _ENDINGS = {r.TERMINATED: "kill", r.TRUNCATED: "timeout"}
@@ -50,8 +51,8 @@ def player(ref: PlayerRef) -> Player:
     )
 
 
-def play(fixture: Fixture, keep: int | None = None) -> dict[str, pa.Table]:
-    """Play the fixture's matches; recordings of all of them, or only the first `keep` in full."""
+def play(fixture: Fixture) -> Played:
+    """Play the fixture's matches; those that need not be kept are recorded in outline."""
     players = [player(ref) for ref in fixture.players]
     names = [ref.name for ref in fixture.players]
     seeds = np.array(fixture.seeds, np.int64)
@@ -59,7 +60,7 @@ def play(fixture: Fixture, keep: int | None = None) -> dict[str, pa.Table]:
     world = World(len(seeds))
     world.reset(seeds)
     score = np.zeros(len(seeds), np.float32)
-    kept = len(seeds) if keep is None else keep
+    kept = len(seeds) if fixture.keep is None else fixture.keep
     film: list[tuple[Array, ...]] = []
     while len(running := np.flatnonzero(world.status == r.RUNNING)):
         actions = np.zeros((len(seeds), 2, len(r.ACTION)), np.float32)
@@ -70,10 +71,8 @@ def play(fixture: Fixture, keep: int | None = None) -> dict[str, pa.Table]:
         world.step(actions)
         score += world.reward[:, 0]
         film.append((filmed, *before, actions[filmed], world.reward[filmed], world.events[filmed]))
-    return {
-        "matches": _outline(world, ids, names, score),
-        "steps": _steps_table(ids, film),
-    }
+    outline = _outline(world, ids, names, score)
+    return Played(results(outline), {"matches": outline, "steps": _steps_table(ids, film)})
 
 
 def _outline(world: World, ids: Array, names: list[str], score: Array) -> pa.Table:

@@ -1,17 +1,29 @@
-"""What a report shows of the arena: replays of its most telling matches."""
+"""What a report shows of the arena: who beats whom, and its most telling matches."""
 
 from typing import Any
 
+from understudy.data.results import results_of, win_rates
 from understudy.data.runs import Run
+from understudy.games.arena.record import RESULTS
 from understudy.games.arena.replay import recorded_matches, replay
 from understudy.games.arena.viewer import replay_panel
 from understudy.report.page import Panel
+from understudy.report.run import strength_panel
 
 MAX_REPLAYS = 6
 
 
 def panels(run: Run) -> list[Panel]:
-    """Replays, those of trained players first; none without recordings."""
+    """Strength, then replays; none without results and recordings."""
+    strength = [
+        strength_panel(name, win_rates(results))
+        for name, results in results_of(run, RESULTS).items()
+    ]
+    return [*strength, *_replays(run)]
+
+
+def _replays(run: Run) -> list[Panel]:
+    """Those of trained players first."""
     chosen = sorted(recorded_matches(run), key=lambda item: _dullness(run, item[1]))
     picked, pairs = [], dict[tuple[str, ...], int]()
     for path, outline in chosen:

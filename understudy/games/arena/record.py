@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from understudy.data.results import results_table
+from understudy.data.results import pair_results
 from understudy.data.schema import Column, Table
 from understudy.games.arena import rules as r
 from understudy.games.arena.state import VIEW
@@ -45,7 +45,7 @@ STEPS: Final = Table(
         Column("extras", pa.string(), "further measurements as JSON, untouched", True),
     ),
 )
-RESULTS: Final = results_table("arena")
+RESULTS: Final = pair_results("arena")
 
 
 def results(matches: pa.Table) -> pa.Table:

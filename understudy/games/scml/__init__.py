@@ -2,10 +2,57 @@
 
 import os
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.data.runs import Run
+from understudy.games import Game, Played
+from understudy.games.scml.players import known_players
+from understudy.games.scml.record import RECORDINGS, RESULTS
+
+if TYPE_CHECKING:
+    from understudy.games.scml.fields import WorldPlan
+    from understudy.learn.recipe import Recipe
+    from understudy.report.page import Panel
 
 # scml and its agents import matplotlib, and negmas logs, below the home directory unless told not
 # to. This runs before either is imported, because every module that imports them lies below here.
 _SCRATCH = Path(tempfile.gettempdir()) / f"understudy-scml-{os.getuid()}"
 os.environ.setdefault("MPLCONFIGDIR", str(_SCRATCH / "matplotlib"))
 os.environ.setdefault("NEGMAS_LOG_BASE", str(_SCRATCH / "negmas"))
+
+
+def _play(plans: "Sequence[WorldPlan]") -> Played:
+    from understudy.games.scml.match import play
+
+    return play(plans)
+
+
+def _recipes() -> "Mapping[str, Recipe]":
+    return {}
+
+
+def _summarise(*_: Any) -> dict[str, float]:
+    return {}
+
+
+def _panels(run: Run) -> "list[Panel]":
+    from understudy.games.scml.panels import panels
+
+    return panels(run)
+
+
+GAME = Game(
+    name="scml",
+    about="factories in a supply chain negotiate what to buy and sell",
+    players=known_players(),
+    recordings=RECORDINGS,
+    results=RESULTS,
+    samples=(),
+    play=_play,
+    encode=None,
+    summarise=_summarise,
+    recipes=_recipes,
+    panels=_panels,
+)

@@ -1,12 +1,10 @@
 """Play worlds, in our engine or in the real scml package, and record them."""
 
-import contextlib
-import functools
 import random
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +12,10 @@ from scml.oneshot.agent import OneShotAgent
 
 from understudy.data.schema import Table
 from understudy.errors import InputError
+from understudy.games import Played
 from understudy.games.scml.account import Account, FactoryDay, account
 from understudy.games.scml.audit import audit
-from understudy.games.scml.engine import agents, talks
+from understudy.games.scml.engine import agents
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.dice import dice_left_alone
@@ -26,13 +25,6 @@ from understudy.games.scml.film import Film, filmed
 from understudy.games.scml.one_stream import Stream, on_one_stream
 from understudy.games.scml.record import CONTRACTS, DAYS, RECORDINGS, RESULTS, WORLDS
 from understudy.games.scml.stock import quiet, scml_world
-
-
-class Played(NamedTuple):
-    """What came of a task: results of all its matches, and recordings of some."""
-
-    results: pa.Table
-    recordings: dict[str, pa.Table]
 
 
 @dataclass(frozen=True)
@@ -48,8 +40,8 @@ class Game:
     """Factory, day, error."""
 
 
-def play(plans: Sequence[WorldPlan], keep: int | None = None) -> Played:
-    """Play the worlds; the first `keep` (None: all) are recorded in full, the others in outline.
+def play(plans: Sequence[WorldPlan]) -> Played:
+    """Play the worlds; those that need not be filmed are recorded in outline.
 
     An agent that fails leaves the talk it failed in, and the world goes on; in scml its exception
     ends the world, whose days and contracts end there. Either way it is among the faults.
@@ -57,9 +49,8 @@ def play(plans: Sequence[WorldPlan], keep: int | None = None) -> Played:
     results: list[pa.Table] = []
     recordings: dict[str, list[pa.Table]] = {table.name: [] for table in RECORDINGS}
     with quiet(), dice_left_alone():
-        for number, plan in enumerate(plans):
-            is_kept = keep is None or number < keep
-            for name, table in _play_one(plan, is_kept).items():
+        for plan in plans:
+            for name, table in _play_one(plan).items():
                 (results if name == RESULTS.name else recordings[name]).append(table)
     return Played(
         _joined(RESULTS, results),
@@ -71,11 +62,11 @@ def _joined(table: Table, parts: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables([table.arrow().empty_table(), *parts]).combine_chunks()
 
 
-def _play_one(plan: WorldPlan, is_kept: bool) -> dict[str, pa.Table]:
+def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
     config = draw(plan.factories_per_level, plan.steps, plan.seed, plan.track)
     kinds = _kinds(plan, config)
     film = Film(len(kinds))
-    if is_kept:
+    if plan.filmed:
         kinds = filmed(kinds, film, _watched(plan))
     _seed(plan)
     game = _simulate(plan, config, kinds)
@@ -85,7 +76,7 @@ def _play_one(plan: WorldPlan, is_kept: bool) -> dict[str, pa.Table]:
         "worlds": _worlds_row(plan, config, game),
         "results": _results_rows(plan, config, game, days),
     }
-    if is_kept:
+    if plan.filmed:
         tables["contracts"] = _contracts_table(plan.match, game.contracts)
         tables["days"] = _days_table(plan.match, days.days)
         tables["decisions"] = film.table(plan.match, config, days.ranges)
@@ -141,8 +132,7 @@ def _simulate(plan: WorldPlan, config: WorldConfig, kinds: Sequence[type[OneShot
 def _in_engine(
     config: WorldConfig, kinds: Sequence[type[OneShotAgent]], conserve_stock: bool
 ) -> Game:
-    with _agendas_without_dice():
-        world = World(config, [(kind, {}) for kind in kinds], conserve_stock=conserve_stock).run()
+    world = World(config, [(kind, {}) for kind in kinds], conserve_stock=conserve_stock).run()
     place = {name: index for index, name in enumerate(config.names)}
     return Game(
         contracts=world.ledger.contracts,
@@ -151,32 +141,6 @@ def _in_engine(
         bankrupt=[factory.bankrupt for factory in world.factories],
         faults=[(place[fault.factory], fault.day, fault.error) for fault in world.faults],
     )
-
-
-@contextlib.contextmanager
-def _agendas_without_dice() -> Iterator[None]:
-    """Take the agents' dice out of the engine's hands.
-
-    negmas rolls them to make an agenda, and the engine makes agendas when it has none to use again,
-    so a game would depend on the worlds played before it. To go when the engine sees to it itself.
-    """
-
-    def careful(make: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(make)
-        def call(*arguments: Any, **named: Any) -> Any:
-            with dice_left_alone():
-                return make(*arguments, **named)
-
-        return call
-
-    makers = {name: getattr(talks, name) for name in ("make_issue", "make_os")}
-    for name, make in makers.items():
-        setattr(talks, name, careful(make))
-    try:
-        yield
-    finally:
-        for name, make in makers.items():
-            setattr(talks, name, make)
 
 
 def _in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]]) -> Game:

@@ -13,7 +13,14 @@ import pyarrow as pa
 from understudy.data.schema import Column, Table
 
 _MADE_BY = "understudy record scml"
-_INTS, _FLOATS = pa.list_(pa.int32()), pa.list_(pa.float64())
+
+
+def _list(kind: pa.DataType) -> pa.DataType:
+    """By the name Parquet gives its elements, so that what is read equals what was written."""
+    return pa.list_(pa.field("element", kind))
+
+
+_INTS, _FLOATS = _list(pa.int32()), _list(pa.float64())
 
 WORLDS: Final = Table(
     "scml",
@@ -28,12 +35,12 @@ WORLDS: Final = Table(
         Column("track", pa.string(), "std or oneshot"),
         Column("steps", pa.int32(), "days"),
         Column("conserve_stock", pa.bool_(), "whether production takes from stock; not in scml"),
-        Column("players", pa.list_(pa.string()), "by factory; so are most of the following"),
+        Column("players", _list(pa.string()), "by factory; so are most of the following"),
         Column("slots", _INTS, "the factories of those that compete; the others are fillers"),
         Column("levels", _INTS, "which product a factory turns into the next"),
         Column("lines", _INTS, "what a factory can make in a day"),
         Column("costs", _INTS, "of making one unit"),
-        Column("balances", pa.list_(pa.int64()), "money before the first day"),
+        Column("balances", _list(pa.int64()), "money before the first day"),
         Column("storage_cost_means", _FLOATS, "shares of trading prices, as the owner knows them"),
         Column("disposal_cost_means", _FLOATS, "likewise"),
         Column("shortfall_penalty_means", _FLOATS, "likewise"),
@@ -42,7 +49,7 @@ WORLDS: Final = Table(
         Column("shortfall_penalty_deviations", _FLOATS, "from day to day"),
         Column("catalog_prices", _INTS, "by product, where trading prices begin"),
         Column("scores", _FLOATS, "final over initial balance"),
-        Column("faults", pa.list_(pa.string()), "FACTORY DAY ERROR for each failure of an agent"),
+        Column("faults", _list(pa.string()), "FACTORY DAY ERROR for each failure of an agent"),
     ),
 )
 CONTRACTS: Final = Table(

@@ -4,13 +4,15 @@ Older agents of the Standard track were written for another world and cannot pla
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-
-from scml.oneshot.agent import OneShotAgent
+from typing import TYPE_CHECKING
 
 from understudy.errors import InputError
 from understudy.games.scml.engine.rules import Track
+
+if TYPE_CHECKING:  # takes seconds to import
+    from scml.oneshot.agent import OneShotAgent
 
 BUILT_INS = {
     "Greedy": "scml.std.agents.GreedyStdAgent",
@@ -38,6 +40,14 @@ LEAGUE_2025 = {
     "LitaYR": "team_276.LitaAgentYR",
 }
 LEAGUE_2026 = {
+    # the finalists; the package names no winner
+    "TakaLink": "team_21282",
+    "COW": "team_21303",
+    "SBD": "team_21650",
+    "HorizonAware": "team_21653",
+    "Rohn": "team_21695",
+    "Hi": "team_21800",  # its class is called Std
+    # the others
     "Ok": "team_20941",
     "BalancedGreedy": "team_20964",
     "Arion": "team_21021",
@@ -46,16 +56,10 @@ LEAGUE_2026 = {
     "AgeAge": "team_21165",
     "Agent01": "team_21195",
     "GS3": "team_21201",
-    "TakaLink": "team_21282",  # finalist
-    "COW": "team_21303",  # finalist
     "Sugai": "team_21313",
     "Group4": "team_21559",
-    "SBD": "team_21650",  # finalist
-    "HorizonAware": "team_21653",  # finalist
     "SuperimagentZ": "team_21683",
-    "Rohn": "team_21695",  # finalist
     "Kota": "team_21747",
-    "Hi": "team_21800",  # finalist; its class is called Std
     "StdOmega": "team_21803",
     "SupmerkosV3": "team_22272",
 }
@@ -100,26 +104,48 @@ INEXACT: dict[str, str] = {}
 
 
 def names(chosen: str, track: Track = "std") -> list[str]:
-    """Agents by comma, or all."""
-    known = CATALOGUE[track]
-    if chosen == "all":
-        return list(known)
-    found = [name.strip() for name in chosen.split(",") if name.strip()]
-    for name in found:
-        if name not in known:
-            raise InputError(f"there is no SCML agent '{name}'; there is {', '.join(known)}")
+    """Agents by comma: names, a year of the league, built-ins, or all."""
+    found: list[str] = []
+    for part in filter(None, (part.strip() for part in chosen.split(","))):
+        found += group(part, track) or [_known(part, track)]
     if not found:
-        raise InputError(f"no SCML agent is named; there is {', '.join(known)}")
-    return found
+        raise InputError(f"no SCML agent is named; there is {', '.join(CATALOGUE[track])}")
+    return list(dict.fromkeys(found))
 
 
-def load(name: str, track: Track = "std") -> type[OneShotAgent]:
+def group(name: str, track: Track = "std") -> list[str]:
+    """The agents that go by one name together; none if it is no such name."""
+    known = CATALOGUE[track]
+    if name == "all":
+        return list(known)
+    if name == "built-ins":
+        return [agent for agent, path in known.items() if path.startswith("scml.")]
+    if name in ("2024", "2025", "2026"):
+        return [agent for agent, path in known.items() if f".scml{name}." in path]
+    return []
+
+
+def best(most: Mapping[int, int], track: Track = "std") -> list[str]:
+    """So many of each year's agents, those that came off best first, as far as is known."""
+    return [name for year, count in most.items() for name in group(str(year), track)[:count]]
+
+
+def _known(name: str, track: Track) -> str:
+    if name not in CATALOGUE[track]:
+        raise InputError(
+            f"there is no SCML agent '{name}'; there is {', '.join(CATALOGUE[track])}, "
+            "and together 2024, 2025, 2026, built-ins, all"
+        )
+    return name
+
+
+def load(name: str, track: Track = "std") -> "type[OneShotAgent]":
     """The class of an agent."""
     module, _, kind = CATALOGUE[track][name].rpartition(".")
     return getattr(import_module(module), kind)
 
 
-def load_for_world(players: Sequence[str], track: Track = "std") -> list[type[OneShotAgent]]:
+def load_for_world(players: Sequence[str], track: Track = "std") -> "list[type[OneShotAgent]]":
     """The classes for one world, in the order of the names, with nothing left of other worlds."""
     for name in set(players).intersection(UNFORGETTING):
         _forget(CATALOGUE[track][name].rpartition(".")[0])

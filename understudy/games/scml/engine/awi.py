@@ -9,17 +9,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scml.oneshot.awi import OneShotAWI, defaultdict_int
+from scml.oneshot.awi import defaultdict_int
 from scml.oneshot.common import (
     SYSTEM_BUYER_ID,
     SYSTEM_SELLER_ID,
     FinancialReport,
     NegotiationDetails,
 )
-from scml.oneshot.ufun import OneShotUFun
 from scml.std.awi import StdAWI
 
-from understudy.games.scml.engine.dice import dice_left_alone
 from understudy.games.scml.engine.talks import Talk
 
 if TYPE_CHECKING:
@@ -79,6 +77,11 @@ class HostedAWI(StdAWI):
         self._sold: dict[int, int] = {}
         self._supplied: dict[int, int] = {}
         """Totals of two of them, by day: agents ask for little else."""
+        self._sold_between: dict[tuple[int, int], int] = {}
+        self._supplied_between: dict[tuple[int, int], int] = {}
+        self._later_sales: Commitments | None = None
+        self._later_supplies: Commitments | None = None
+        """Answers to what agents ask most, kept until something is agreed."""
         self._world = world
         self.agent = host
         self._factory = host.factory
@@ -204,13 +207,70 @@ class HostedAWI(StdAWI):
         """Units bought from others for a day to come."""
         return self._supplied.get(step, 0) if step >= self.current_step else 0
 
+    def total_sales_between(self, start: int, end: int) -> int:
+        """Units sold to others for these days, both included, as far as they are to come."""
+        total = self._sold_between.get((start, end))
+        if total is None:
+            total = _sum_between(self._sold, max(start, self.current_step), end)
+            self._sold_between[start, end] = total
+        return total
+
+    def total_supplies_between(self, start: int, end: int) -> int:
+        """Units bought from others for these days, both included, as far as they are to come."""
+        total = self._supplied_between.get((start, end))
+        if total is None:
+            total = _sum_between(self._supplied, max(start, self.current_step), end)
+            self._supplied_between[start, end] = total
+        return total
+
+    def total_sales_from(self, start: int) -> int:
+        """Units sold to others from a day on."""
+        return self.total_sales_between(start, self.n_steps - 1)
+
+    def total_supplies_from(self, start: int) -> int:
+        """Units bought from others from a day on."""
+        return self.total_supplies_between(start, self.n_steps - 1)
+
+    @property
+    def future_sales(self) -> Commitments:
+        """Units sold for each day after today, by partner."""
+        if self._later_sales is None:
+            self._later_sales = _later_than(self.current_step, self._future_sales)
+        return self._later_sales.copy()
+
+    @property
+    def future_supplies(self) -> Commitments:
+        """Units bought for each day after today, by partner."""
+        if self._later_supplies is None:
+            self._later_supplies = _later_than(self.current_step, self._future_supplies)
+        return self._later_supplies.copy()
+
     def _register_sale(self, customer: str, quantity: int, unit_price: int, step: int) -> None:
         super()._register_sale(customer, quantity, unit_price, step)
         self._sold[step] = self._sold.get(step, 0) + quantity
+        self._sold_between.clear()
+        self._later_sales = None
 
     def _register_supply(self, supplier: str, quantity: int, unit_price: int, step: int) -> None:
         super()._register_supply(supplier, quantity, unit_price, step)
         self._supplied[step] = self._supplied.get(step, 0) + quantity
+        self._supplied_between.clear()
+        self._later_supplies = None
+
+    def _reset_sales_and_supplies(self) -> None:
+        yesterday = self.current_step - 1
+        for commitments in (
+            self._future_sales,
+            self._future_supplies,
+            self._future_sales_cost,
+            self._future_supplies_cost,
+            self._sold,
+            self._supplied,
+        ):
+            commitments.pop(yesterday, None)
+        self._sold_between.clear()
+        self._supplied_between.clear()
+        self._later_sales = self._later_supplies = None
 
     # --- talks -----------------------------------------------------------------------------------
 
@@ -242,75 +302,13 @@ def _side_of(talk: Talk, name: str) -> str:
     return "buy" if talk.annotation["buyer"] == name else "sell"
 
 
+def _sum_between(quantities: dict[int, int], start: int, end: int) -> int:
+    return sum([quantity for day, quantity in quantities.items() if start <= day <= end])
+
+
+def _later_than(today: int, commitments: Commitments) -> Commitments:
+    return {day: by_partner for day, by_partner in commitments.items() if day > today}
+
+
 def _by_day() -> Commitments:
     return defaultdict(defaultdict_int)
-
-
-class DeferredUFun(OneShotUFun):
-    """scml's utility function of a day, made when an agent first looks at it.
-
-    Making one is costly, scml makes two per factory and day, and most agents never look.
-    """
-
-    def __init__(self, awi: OneShotAWI, issues: tuple[list[Any], list[Any]], exogenous: bool):
-        self.__dict__["_deferred"] = awi, issues, exogenous
-        self.__dict__["_events"] = []
-
-    def __getattr__(self, name: str) -> Any:
-        deferred = self.__dict__.pop("_deferred", None)
-        if deferred is None or name.startswith("__"):
-            if deferred is not None:
-                self.__dict__["_deferred"] = deferred
-            raise AttributeError(name)
-        with dice_left_alone():  # negmas draws a name for it; scml did so before the agent's turn
-            super().__init__(**_ufun_arguments(*deferred))
-        for event, *details in self.__dict__.pop("_events"):
-            getattr(self, event)(*details)
-        return getattr(self, name)
-
-    def note(self, event: str, *details: Any) -> None:
-        """Tell it of a talk's end: the name and arguments of one of its `register_` methods."""
-        if "_deferred" in self.__dict__:
-            self.__dict__["_events"].append((event, *details))
-        else:
-            getattr(self, event)(*details)
-
-
-def _ufun_arguments(
-    awi: HostedAWI, issues: tuple[list[Any], list[Any]], exogenous: bool
-) -> dict[str, Any]:
-    """As scml's OneShotUFunCreatorMixin.make_ufun."""
-    (quantity_in, day, price_in), (quantity_out, _, price_out) = issues
-    return {
-        "agent_id": awi.agent.id,
-        "perishable": awi.is_perishable,
-        "ex_qin": awi.current_exogenous_input_quantity if exogenous else 0,
-        "ex_pin": awi.current_exogenous_input_price if exogenous else 0,
-        "ex_qout": awi.current_exogenous_output_quantity if exogenous else 0,
-        "ex_pout": awi.current_exogenous_output_price if exogenous else 0,
-        "production_cost": awi.profile.cost,
-        "disposal_cost": awi.current_disposal_cost,
-        "storage_cost": awi.current_storage_cost,
-        "shortfall_penalty": awi.current_shortfall_penalty,
-        "input_penalty_scale": awi.penalty_multiplier(True, None),
-        "storage_penalty_scale": awi.penalty_multiplier(True, None),
-        "output_penalty_scale": awi.penalty_multiplier(False, None),
-        "input_agent": awi.is_first_level,
-        "output_agent": awi.is_last_level,
-        "input_product": awi.my_input_product,
-        "n_input_negs": awi.n_input_negotiations,
-        "n_output_negs": awi.n_output_negotiations,
-        "current_step": awi.current_step,
-        "time_range": (day.min_value, day.max_value),
-        "input_qrange": (quantity_in.min_value, quantity_in.max_value),
-        "input_prange": (price_in.min_value, price_in.max_value),
-        "output_qrange": (quantity_out.min_value, quantity_out.max_value),
-        "output_prange": (price_out.min_value, price_out.max_value),
-        "force_exogenous": awi.is_exogenous_forced,
-        "n_lines": awi.n_lines,
-        "current_balance": awi.current_balance,
-        "suppliers": set(awi.my_suppliers),
-        "consumers": set(awi.my_consumers),
-        "inventory_in": awi.current_inventory_input,
-        "inventory_out": awi.current_inventory_output,
-    }

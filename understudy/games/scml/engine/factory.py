@@ -7,15 +7,17 @@ of `SCMLBaseWorld.simulation_step`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from typing import NamedTuple
 
 from understudy.games.scml.engine.config import FactoryConfig
 
 Deal = tuple[int, float]
 """Quantity and unit price."""
+_unit_price = itemgetter(1)
 
 
-@dataclass(frozen=True, slots=True)
-class DayResult:
+class DayResult(NamedTuple):
     """What a day of production came to."""
 
     produced: int
@@ -79,8 +81,8 @@ class Factory:
         ordered = today.sale_quantity
         sales = [*sold, (ordered, today.sale_price / ordered if ordered else 0)]
         result = self._produce(day, supplies, sales, price_in, price_out)
-        delivered = sum(quantity for quantity, _ in bought) + today.supply_quantity
-        self._note_breach(delivered, sum(quantity for quantity, _ in sold) + ordered)
+        delivered = sum([quantity for quantity, _ in bought]) + today.supply_quantity
+        self._note_breach(delivered, sum([quantity for quantity, _ in sold]) + ordered)
         if not self._perishable:
             left = delivered - result.produced
             self.stock += left if self._conserve_stock else max(0, left)
@@ -147,7 +149,3 @@ def sell(sales: Sequence[Deal], capacity: int) -> tuple[int, float]:
             revenue += min(units, capacity - promised) * price
         promised += units
     return promised, revenue
-
-
-def _unit_price(deal: Deal) -> float:
-    return deal[1]

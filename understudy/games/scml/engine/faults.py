@@ -2,18 +2,21 @@
 
 Where scml lets an exception end the whole world, and abandons a talk whose agent does not answer
 in time, a world of ours writes the fault down and goes on: an agent that fails in a talk leaves
-that talk, one that fails elsewhere is as if it had done nothing. With `strict` the exception is
-raised, as scml does.
+that talk, one that cannot even be made is replaced by one that does nothing, and one that fails
+elsewhere is as if it had done nothing. With `strict` the exception is raised, as scml does.
 """
 
 import contextlib
+import ctypes
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 
-TICK = 0.5  # CPU seconds between two looks at whether the same call is still running
+TICK = 0.5  # seconds between two looks at whether the same call is still running
+SIGNAL = signal.SIGVTALRM  # SIGALRM belongs to the time limit of the task
 
 
 @dataclass(frozen=True)
@@ -29,40 +32,80 @@ class CallTimeout(BaseException):
     """Raised inside an agent's call that takes too long. Not an Exception: agents catch those."""
 
 
+FAILURES = (Exception, SystemExit, CallTimeout)
+"""What an agent can do wrong. The rest is not its own: Ctrl-C, or a test that ran out of time."""
+Failure = Exception | SystemExit | CallTimeout
+
+
 @dataclass
 class Watchdog:
-    """Interrupts a call of an agent that has used up its CPU time.
+    """Interrupts a call of an agent that takes too long, of the processor's time or of anybody's.
 
-    Calls are only counted, which costs next to nothing; a timer looks at the count now and then.
-    It needs the main thread, and an agent stuck in C code or asleep escapes it: the time limit of
-    the task (`workers`) remains for those.
+    Calls are only counted, which costs next to nothing; a thread looks at the count now and then.
+    A late call is reported at once and interrupted at every look from then on, so that an agent
+    that catches the interruption by mistake does not get its time again. One that catches it
+    forever, or is stuck in C code, is left to the time limit of the task (`workers`). So is one
+    asleep where the world is not played in the main thread: no signal reaches it there.
     """
 
-    seconds: float
+    cpu_seconds: float
+    wall_seconds: float
+    report: Callable[[str, CallTimeout], None]
+    """Told who is late, once per call."""
     calls: int = 0
-    inside: bool = False
-    _seen: int = field(default=-1, init=False)
-    _ticks: int = field(default=0, init=False)
+    inside: str | None = None
+    """Whose code is running, if any agent's."""
+    _reported: int = field(default=-1, init=False)
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch while the block runs."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.signal(signal.SIGVTALRM, self._look)
-        timer = signal.setitimer(signal.ITIMER_VIRTUAL, TICK, TICK)
+        """Watch this thread while the block runs."""
+        watched, stop = threading.get_ident(), threading.Event()
+        in_main = threading.current_thread() is threading.main_thread()
+        looks = threading.Thread(target=self._watch, args=(watched, in_main, stop), daemon=True)
+        before = signal.signal(SIGNAL, self._interrupt) if in_main else None
+        looks.start()
         try:
             yield
         finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, *timer)
-            signal.signal(signal.SIGVTALRM, before)
+            stop.set()
+            looks.join()  # before the handler goes: without one, the signal ends the process
+            if in_main:
+                signal.signal(SIGNAL, before)
+            else:
+                _raise_in(watched, None)
 
-    def _look(self, _signal: int, _frame: FrameType | None) -> None:
-        if not self.inside or self.calls != self._seen:
-            self._seen, self._ticks = self.calls, 0
-            return
-        self._ticks += 1
-        if self._ticks * TICK >= self.seconds:
-            self._ticks = 0
-            raise CallTimeout(f"no answer after {self.seconds:g} s of CPU time")
+    def _watch(self, watched: int, in_main: bool, stop: threading.Event) -> None:
+        seen, cpu, wall = -1, 0.0, 0.0
+        while not stop.wait(min(TICK, self.cpu_seconds / 4, self.wall_seconds / 4)):
+            who = self.inside  # before the count: then it is who made the call that is counted
+            if who is None or self.calls != seen:
+                seen, cpu, wall = self.calls, time.process_time(), time.monotonic()
+                continue
+            late = self._late(time.process_time() - cpu, time.monotonic() - wall)
+            if late is None:
+                continue
+            if self._reported != seen:
+                self._reported = seen
+                self.report(who, late)
+            if in_main:
+                signal.pthread_kill(watched, SIGNAL)
+            else:
+                _raise_in(watched, CallTimeout)
+
+    def _late(self, cpu: float, wall: float) -> CallTimeout | None:
+        if cpu >= self.cpu_seconds:
+            return CallTimeout(f"no answer after {self.cpu_seconds:g} s of CPU time")
+        if wall >= self.wall_seconds:
+            return CallTimeout(f"no answer after {self.wall_seconds:g} s")
+        return None
+
+    def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
+        if self.inside is not None and self.calls == self._reported:  # still the same call
+            raise CallTimeout
+
+
+def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
+    """Have a thread raise this as soon as it runs Python code; None takes it back."""
+    error = ctypes.py_object(kind) if kind else None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)

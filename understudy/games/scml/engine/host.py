@@ -4,33 +4,60 @@ The agent is made as scml makes it, and given an owner and a window on the world
 code go through here or through its voice in talks, so that whatever it raises is caught.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from negmas import Contract as NegmasContract
 from negmas.negotiators.common import NegotiatorEntry
 from scml.oneshot.agent import OneShotAgent
+from scml.oneshot.agents import OneshotDoNothingAgent
+from scml.std.agents import StdDoNothingAgent
 
-from understudy.games.scml.engine.awi import DeferredUFun, HostedAWI
+from understudy.games.scml.engine.awi import HostedAWI
 from understudy.games.scml.engine.factory import Factory
-from understudy.games.scml.engine.faults import CallTimeout, Fault
+from understudy.games.scml.engine.faults import FAILURES, CallTimeout, Failure
+from understudy.games.scml.engine.rules import Track
 from understudy.games.scml.engine.talks import Talk, TalkView
+from understudy.games.scml.engine.ufun import DeferredUFun
 from understudy.games.scml.engine.voices import PlainVoice, SyncVoice, decides_jointly
 
 if TYPE_CHECKING:
     from understudy.games.scml.engine.world import World
 
+IDLE: dict[Track, type[OneShotAgent]] = {"std": StdDoNothingAgent, "oneshot": OneshotDoNothingAgent}
+"""Who plays for an agent that cannot be made."""
+
 
 class Negotiator:
     """What an agent finds under `self.negotiators[partner]`: the way to one talk."""
 
-    __slots__ = ("_nmi", "id", "name", "nmi", "owner")
+    __slots__ = ("id", "nmi", "owner")
 
     def __init__(self, partner: str, nmi: TalkView, owner: "Host") -> None:
-        self.id = self.name = partner
+        self.id = partner
         self.nmi: TalkView | None = nmi
-        self._nmi: TalkView | None = nmi
         self.owner = owner
+
+    @property
+    def name(self) -> str:
+        """The partner's."""
+        return self.id
+
+    @property
+    def _nmi(self) -> TalkView | None:
+        return self.nmi
+
+
+@lru_cache(maxsize=256)
+def hosted(kind: Hashable) -> type[OneShotAgent]:
+    """The class with `awi` as a plain attribute: agents read it a million times in a world.
+
+    All agents of a class share one of these, so what they keep in `type(self)` they still share.
+    """
+    assert isinstance(kind, type)
+    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+    return type(kind.__name__, (kind,), {"awi": None, "__doc__": kind.__doc__, **names})
 
 
 class Host:
@@ -47,7 +74,11 @@ class Host:
         self.id = self.name = name
         self.factory = factory
         self._world = world
-        self.agent: Any = kind(**parameters)
+        made: Any = self.call(kind, **parameters)
+        if made is None:
+            kind = IDLE[world.config.track]
+            made = kind()
+        self.agent = made
         self.agent.id = self.agent.name = name
         voice = SyncVoice if decides_jointly(kind) else PlainVoice
         self.voice = voice(self.agent, world.watchdog, self.give_up)
@@ -68,6 +99,9 @@ class Host:
         self.make_ufun(add_exogenous=True)
         self.agent._owner = self
         self.agent._awi = self.awi
+        if type(self.agent).awi is OneShotAgent.awi:  # only now: before, it raises a ValueError
+            self.agent.__class__ = hosted(self.agent.__class__)
+            self.agent.awi = self.awi
         self.call(self.agent.init)
 
     def make_ufun(self, add_exogenous: bool) -> DeferredUFun:
@@ -91,8 +125,7 @@ class Host:
 
     def close_talk(self, partner: str) -> None:
         """A talk is over, before anybody hears how it ended (Negotiator._on_negotiation_end)."""
-        negotiator = self.agent._negotiators[partner].negotiator
-        negotiator.nmi = negotiator._nmi = None
+        self.agent._negotiators[partner].negotiator.nmi = None
         self.voice.close(partner)
 
     def agree(self, talk: Talk, partner: str, contract: NegmasContract | None) -> None:
@@ -128,22 +161,24 @@ class Host:
         """The evening."""
         self.call(self.agent.step)
 
-    def call(self, method: Callable[..., Any], *arguments: Any) -> None:
-        """Run code of the agent; if it fails, that is written down."""
+    def call(self, method: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Run code of the agent; if it fails, that is written down, and None is returned."""
         watchdog = self._world.watchdog
         watchdog.calls += 1
-        watchdog.inside = True
+        watchdog.inside = self.name
         try:
-            method(*arguments)
-        except (Exception, CallTimeout) as error:
-            watchdog.inside = False
+            return method(*arguments, **named)
+        except FAILURES as error:
+            watchdog.inside = None
             self.give_up(error)
+            return None
         finally:
-            watchdog.inside = False
+            watchdog.inside = None
 
-    def give_up(self, error: Exception | CallTimeout) -> None:
+    def give_up(self, error: Failure) -> None:
         """Write down that the agent failed, or raise what it raised (see `faults.py`)."""
-        if self._world.strict and isinstance(error, Exception):
+        if isinstance(error, CallTimeout):
+            return  # the watchdog has written it down
+        if self._world.strict:
             raise error
-        line = f"{type(error).__name__}: {error}"
-        self._world.faults.append(Fault(self.name, self._world.day, line))
+        self._world.note_fault(self.name, error)

@@ -29,7 +29,7 @@ class Reports:
                 step=day,
                 cash=np.float64(factory.balance),
                 assets=0,  # the league does not publish them
-                breach_prob=sum(level > 0 for level in levels) / len(levels),
+                breach_prob=(len(levels) - levels.count(0)) / len(levels),
                 breach_level=sum(levels) / len(levels),
                 is_bankrupt=factory.bankrupt,
                 agent_name=name,

@@ -5,7 +5,6 @@ with an offer, or wait (an agent that decides about all its talks at once waits 
 from everyone). Mirrors `SAOMechanism.__call__`, `Mechanism.step` and `SAONegotiator.__call__`.
 """
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -15,12 +14,15 @@ from negmas.outcomes import make_issue, make_os
 from negmas.outcomes.outcome_ops import cast_value_types, outcome_types_are_ok
 from negmas.sao import SAOState
 
-from understudy.games.scml.engine.faults import CallTimeout
+from understudy.games.scml.engine.dice import dice_left_alone
+from understudy.games.scml.engine.faults import CallTimeout, Failure
 
 ROUNDS = 20
 
 Offer = tuple[int, int, int]
 """Quantity, delivery day, unit price."""
+Offers = list[tuple[int, Offer]]
+"""Those of a talk in order, each with the side that made it: 0 is the opener."""
 
 ACCEPT, REJECT = ResponseType.ACCEPT_OFFER, ResponseType.REJECT_OFFER
 END, WAIT = ResponseType.END_NEGOTIATION, ResponseType.WAIT
@@ -36,13 +38,14 @@ class Voice(Protocol):
     def respond(self, partner: str, state: SAOState) -> ResponseType:
         """An answer to the offer on the table."""
 
-    def give_up(self, error: Exception | CallTimeout) -> None:
+    def give_up(self, error: Failure) -> None:
         """The agent failed to act: write it down, or raise it."""
 
 
 @lru_cache(maxsize=4096)
 def _issue(low: int, high: int, name: str) -> Any:
-    return make_issue((low, high), name=name)
+    with dice_left_alone():  # negmas rolls them
+        return make_issue((low, high), name=name)
 
 
 class Agenda:
@@ -61,16 +64,17 @@ class Agenda:
     @cached_property
     def outcome_space(self) -> Any:
         """The same for negmas."""
-        return make_os(self.issues)
+        with dice_left_alone():  # it may be made in the middle of an agent's turn
+            return make_os(self.issues)
 
     def admit(self, offer: Any) -> Offer | None:
         """The offer in whole numbers; None if it is not allowed (SAOMechanism._safe_counter)."""
         if type(offer) is tuple and len(offer) == 3:
-            for value, (low, high) in zip(offer, self.ranges, strict=True):
-                if type(value) is not int or not low <= value <= high:
-                    break
-            else:
-                return offer
+            quantity, day, price = offer
+            if type(quantity) is int and type(day) is int and type(price) is int:
+                (q0, q1), (d0, d1), (p0, p1) = self.ranges
+                if q0 <= quantity <= q1 and d0 <= day <= d1 and p0 <= price <= p1:
+                    return offer
         if offer is None or not self.outcome_space.is_valid(offer):
             return None
         if outcome_types_are_ok(offer, self.outcome_space.issues):
@@ -92,20 +96,42 @@ class TalkState(SAOState):
     last_negotiator: Any = None
     results = current_data = current_proposer_agent = last_thread = None
     error_details = erred_negotiator = erred_agent = ""
-    new_offers: Any = ()
-    new_offerer_agents: Any = ()
-    new_data: Any = ()
     threads: Any = MappingProxyType({})
     left_negotiators: Any = frozenset()
+    _round_start = _round_before = 0
 
-    def __init__(self) -> None:
+    def __init__(self, negotiators: tuple[str, str], offers: Offers) -> None:
         """Nothing has happened yet."""
+        self._negotiators = negotiators
+        self._offers = offers
+
+    def open_round(self) -> None:
+        """What is offered from here on is new."""
+        if len(self._offers) > self._round_start:
+            self._round_before, self._round_start = self._round_start, len(self._offers)
+
+    @property
+    def new_offers(self) -> list[tuple[str, Offer]]:
+        """This round's, each with the negotiator that made it."""
+        return [(self._negotiators[index], o) for index, o in self._offers[self._round_start :]]
+
+    @property
+    def new_data(self) -> list[tuple[str, None]]:
+        """Offers come without further words."""
+        return [(negotiator, None) for negotiator, _ in self.new_offers]
+
+    @property
+    def new_offerer_agents(self) -> list[str]:
+        """Who made the new offers; until there are any, who made those of the round before."""
+        # A negotiator bears its partner's name, so the other side's negotiator is who offered.
+        latest = self._offers[self._round_start :] or self._offers[self._round_before :]
+        return [self._negotiators[1 - index] for index, _ in latest]
 
 
 class TalkView:
     """What the two sides may know of their talk: negmas' negotiator-mechanism interface."""
 
-    __slots__ = ("_talk",)
+    __slots__ = ("_agenda", "_negotiators", "_offers", "annotation", "issues", "state")
     n_steps = ROUNDS
     n_negotiators = 2
     time_limit = step_time_limit = negotiator_time_limit = float("inf")
@@ -113,35 +139,26 @@ class TalkView:
     one_offer_per_step = atomic_steps = False
     end_on_no_response = offering_is_accepting = True
 
-    def __init__(self, talk: "Talk") -> None:
-        self._talk = talk
+    def __init__(self, state: TalkState, agenda: Agenda, annotation: dict[str, Any]) -> None:
+        self.state = state
+        self.annotation = annotation
+        """Product, buyer, seller, who opened, and the day."""
+        self.issues = agenda.issues
+        self._agenda = agenda
+        self._negotiators = state._negotiators
+        self._offers = state._offers
 
     @property
     def id(self) -> str:
         """Who talks, when."""
-        return "-".join(str(part) for part in self._talk.annotation.values())
+        return "-".join(str(part) for part in self.annotation.values())
 
     mechanism_id = id
 
     @property
-    def state(self) -> SAOState:
-        """Where the talk stands."""
-        return self._talk.state
-
-    @property
-    def annotation(self) -> dict[str, Any]:
-        """Product, buyer, seller, who opened, and the day."""
-        return self._talk.annotation
-
-    @property
-    def issues(self) -> list[Any]:
-        """Quantity, time, unit price."""
-        return self._talk.agenda.issues
-
-    @property
     def outcome_space(self) -> Any:
         """All possible offers."""
-        return self._talk.agenda.outcome_space
+        return self._agenda.outcome_space
 
     cartesian_outcome_space = outcome_space
 
@@ -161,7 +178,7 @@ class TalkView:
     @property
     def negotiator_ids(self) -> list[str]:
         """negmas names a side's negotiator after the partner."""
-        return [side.partner for side in self._talk.sides]
+        return list(self._negotiators)
 
     @property
     def agent_ids(self) -> list[str]:
@@ -171,30 +188,32 @@ class TalkView:
     @property
     def trace(self) -> list[tuple[str, Offer]]:
         """All offers so far and whose negotiator made them."""
-        return [(self._talk.sides[index].partner, offer) for index, offer in self._talk.offers]
+        return [(self._negotiators[index], offer) for index, offer in self._offers]
 
     def outcome_index(self, outcome: Offer) -> int | None:
         """Offers are too many to be numbered."""
         return None
 
 
-@dataclass(slots=True)
 class Side:
     """One of the two in a talk."""
 
-    voice: Voice
-    partner: str
-    offer: Any = None
-    offered_at: int = -1
-    """The round of `offer`."""
+    __slots__ = ("offer", "offered_at", "partner", "voice")
+
+    def __init__(self, voice: Voice, partner: str) -> None:
+        self.voice = voice
+        self.partner = partner
+        self.offer: Any = None
+        self.offered_at = -1
+        """The round of `offer`."""
 
 
 class Talk:
     """A talk that has been called for; `step` moves it on."""
 
     __slots__ = (
-        "_frozen",
         "_last",
+        "_order",
         "_patience",
         "_waits",
         "agenda",
@@ -216,14 +235,14 @@ class Talk:
         self.sides = (opener, other)
         self.agenda = agenda
         self.annotation = annotation
-        self.state = TalkState()
-        self.view = TalkView(self)
-        self.offers: list[tuple[int, Offer]] = []
-        """Which side offered what, in order."""
+        self.offers: Offers = []
+        self.state = TalkState((opener.partner, other.partner), self.offers)
+        # Neither knows its talk: Python frees at once what does not go in a circle.
+        self.view = TalkView(self.state, agenda, annotation)
         self._patience = patience
         self._waits = 0
-        self._last = -1
-        self._frozen: list[int] | None = None
+        self._last = 1
+        self._order: tuple[int, ...] | None = None
         """Who still has to act in this round, while somebody waits."""
 
     def step(self) -> bool:
@@ -248,12 +267,10 @@ class Talk:
         return state.running
 
     def _round(self) -> None:
-        state = self.state
-        if self._frozen is None:
-            state.new_offers, state.new_data = [], []
-            order = [(self._last + 1) % 2, (self._last + 2) % 2]
-        else:
-            order = self._frozen
+        order = self._order
+        if order is None:
+            self.state.open_round()
+            order = (1, 0) if self._last == 0 else (0, 1)
         for index in order:
             self._last = index
             if not self._act(index):
@@ -263,7 +280,7 @@ class Talk:
         """Let one side act; whether the round goes on."""
         state, side = self.state, self.sides[index]
         try:
-            response, offer = self._answer(side)
+            response = self._answer(side)
         except CallTimeout as timeout:
             side.voice.give_up(timeout)
             state.timedout = True
@@ -271,7 +288,9 @@ class Talk:
         if response is WAIT:
             self._wait(index)
             return False
-        self._waits, self._frozen = 0, None
+        self._waits, self._order = 0, None
+        if response is REJECT:
+            return self._put_on_table(index, side)
         if response is ACCEPT and state.current_offer is not None:
             state.n_acceptances = 2
             state.agreement = state.current_offer
@@ -279,61 +298,51 @@ class Talk:
         if response is END or response is LEAVE or response is ACCEPT:
             state.broken = True
             return False
-        if response is not REJECT:
-            return True  # an answer that means nothing is no answer
-        return self._put_on_table(index, side.partner, offer)
+        return True  # an answer that means nothing is no answer
 
-    def _put_on_table(self, index: int, negotiator: str, offer: Any) -> bool:
+    def _put_on_table(self, index: int, side: Side) -> bool:
         state = self.state
-        offer = self.agenda.admit(offer)
+        offer = self.agenda.admit(side.offer)
         if offer is None:
             state.broken = True
             return False
         state.n_acceptances = 1
         state.current_offer = offer
-        state.current_proposer = state.last_negotiator = negotiator
-        state.new_offers.append((negotiator, offer))
-        state.new_data.append((negotiator, None))
-        # A negotiator bears its partner's name, so the other side's partner is who offered.
-        offerer = self.sides[1 - index].partner
-        state.new_offerer_agents = (
-            [offerer] if len(state.new_offers) == 1 else [*state.new_offerer_agents, offerer]
-        )
+        state.current_proposer = state.last_negotiator = side.partner
         self.offers.append((index, offer))
         return True
 
     def _wait(self, index: int) -> None:
         """The round stops here and goes on with the same side."""
         state = self.state
-        self._last = (index - 1) % 2
-        offered = {negotiator for negotiator, _ in state.new_offers}
-        missing = [k for k, side in enumerate(self.sides) if side.partner not in offered]
-        place = missing.index(index)
-        self._frozen = missing[place:] + missing[:place]
+        other = self._last = 1 - index
+        has_offered = any(who == other for who, _ in self.offers[state._round_start :])
+        self._order = (index,) if has_offered else (index, other)
         self._waits += 1
         if self._waits > self._patience:
-            self._waits, self._frozen = 0, None
+            self._waits, self._order = 0, None
             state.timedout = True
         else:
             state.waiting = True
 
-    def _answer(self, side: Side) -> tuple[ResponseType, Any]:
+    def _answer(self, side: Side) -> ResponseType:
+        """What a side answers; its offer, if it rejects, is `side.offer`."""
         try:
-            return self._ask(side)
-        except Exception:  # whatever an agent raises, SAOMechanism._safe_counter asks once more
             try:
                 return self._ask(side)
-            except Exception as error:
-                side.voice.give_up(error)
-                return END, None
+            except Exception:  # whatever an agent raises, SAOMechanism._safe_counter asks once more
+                return self._ask(side)
+        except (Exception, SystemExit) as error:
+            side.voice.give_up(error)
+            return END
 
-    def _ask(self, side: Side) -> tuple[ResponseType, Any]:
+    def _ask(self, side: Side) -> ResponseType:
         state = self.state
         if state.current_offer is not None:
             response = side.voice.respond(side.partner, state)
             if response is not REJECT:
-                return response, None
+                return response
         if side.offered_at != state.step or side.offer is None:
             side.offer = side.voice.propose(side.partner, state)
             side.offered_at = state.step
-        return REJECT, side.offer
+        return REJECT

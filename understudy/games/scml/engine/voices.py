@@ -6,18 +6,18 @@ its answers. `SyncVoice` is that controller's bookkeeping. An agent that changes
 itself keeps its inherited one and speaks through `PlainVoice`.
 """
 
+import contextlib
 import inspect
-from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
 from negmas import ResponseType
 from negmas.sao import SAOState, SAOSyncController
 
-from understudy.games.scml.engine.faults import CallTimeout, Watchdog
+from understudy.games.scml.engine.faults import Failure, Watchdog
 from understudy.games.scml.engine.talks import END, REJECT, WAIT, Offer, Talk
 
-GiveUp = Callable[[Exception | CallTimeout], None]
+GiveUp = Callable[[Failure], None]
 CONTROLLER_METHODS = (
     "propose",
     "respond",
@@ -47,6 +47,7 @@ class PlainVoice:
 
     def __init__(self, agent: Any, watchdog: Watchdog, give_up: GiveUp) -> None:
         self._agent = agent
+        self._name = agent.id
         self._watchdog = watchdog
         self._inherited = isinstance(agent, SAOSyncController)
         self._takes_dest = takes(agent.propose, "dest")
@@ -68,39 +69,43 @@ class PlainVoice:
 
     def propose(self, partner: str, state: SAOState) -> Offer | None:
         """An offer to this partner."""
-        extra = {"dest": self._agent.id}
-        return self._ask(self._agent.propose, partner, state, [extra] if self._takes_dest else [])
+        agent, watchdog = self._agent, self._watchdog
+        watchdog.calls += 1
+        watchdog.inside = self._name
+        try:
+            if self._takes_dest:
+                with contextlib.suppress(TypeError):
+                    return agent.propose(negotiator_id=partner, state=state, dest=self._name)
+            return agent.propose(negotiator_id=partner, state=state)
+        finally:
+            watchdog.inside = None
 
     def respond(self, partner: str, state: SAOState) -> ResponseType:
         """An answer to the offer on the table."""
-        extras: list[dict[str, Any]] = [{}]
-        if self._takes_source:
-            extras = [{"source": state.current_proposer}, {}, {"source": None}]
-        return self._ask(self._agent.respond, partner, state, extras)
+        agent, watchdog = self._agent, self._watchdog
+        watchdog.calls += 1
+        watchdog.inside = self._name
+        try:
+            if self._takes_source:
+                proposer = state.current_proposer
+                return agent.respond(negotiator_id=partner, state=state, source=proposer)
+            return agent.respond(negotiator_id=partner, state=state)
+        except TypeError:
+            return self._respond_again(partner, state)
+        finally:
+            watchdog.inside = None
 
-    def _ask(
-        self,
-        method: Callable[..., Any],
-        partner: str,
-        state: SAOState,
-        extras: list[dict[str, Any]],
-    ) -> Any:
-        """Call the agent with each of the extra arguments in turn while it raises a TypeError.
+    def _respond_again(self, partner: str, state: SAOState) -> ResponseType:
+        """Call the agent with other arguments in turn while it raises a TypeError.
 
         That is how negmas finds out what an agent's methods take (SAOPRNegotiator and
         ControlledNegotiator), so an agent with a TypeError of its own is asked again too.
         """
-        self._watchdog.calls += 1
-        self._watchdog.inside = True
-        try:
-            for extra in extras:
-                try:
-                    return method(negotiator_id=partner, state=state, **extra)
-                except TypeError:
-                    continue
-            return method(negotiator_id=partner, state=state)
-        finally:
-            self._watchdog.inside = False
+        extras: list[dict[str, None]] = [{}, {"source": None}] if self._takes_source else []
+        for extra in extras:
+            with contextlib.suppress(TypeError):
+                return self._agent.respond(negotiator_id=partner, state=state, **extra)
+        return self._agent.respond(negotiator_id=partner, state=state)
 
 
 class SyncVoice:
@@ -112,6 +117,7 @@ class SyncVoice:
 
     def __init__(self, agent: Any, watchdog: Watchdog, give_up: GiveUp) -> None:
         self._agent = agent
+        self._name = agent.id
         self._watchdog = watchdog
         self.give_up = give_up
         self.open_day({})
@@ -124,25 +130,24 @@ class SyncVoice:
         self._states: dict[str, SAOState] = {}
         self._responses: dict[str, ResponseType] = {}
         self._proposals: dict[str, Any] = {}
-        self._waits: dict[str, int] = defaultdict(int)
+        self._waits: dict[str, int] = dict.fromkeys(talks, 0)
         self._has_opened = False
 
     def close(self, partner: str) -> None:
-        """A talk has ended."""
+        """A talk has ended. Nobody will ask again for what else is kept of it."""
         self._num_active -= 1
         self._heard.pop(partner, None)
         self._states.pop(partner, None)
-        self._responses.pop(partner, None)
         self._proposals.pop(partner, None)
-        self._waits.pop(partner, None)
 
     def _call(self, method: Callable[..., Any], **arguments: Any) -> Any:
-        self._watchdog.calls += 1
-        self._watchdog.inside = True
+        watchdog = self._watchdog
+        watchdog.calls += 1
+        watchdog.inside = self._name
         try:
             return method(**arguments)
         finally:
-            self._watchdog.inside = False
+            watchdog.inside = None
 
     def _open(self) -> None:
         self._proposals = self._call(self._agent.first_proposals)

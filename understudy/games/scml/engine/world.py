@@ -17,16 +17,20 @@ from understudy.games.scml.engine.config import WorldConfig
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.economy import Economy
 from understudy.games.scml.engine.factory import Factory
-from understudy.games.scml.engine.faults import Fault, Watchdog
+from understudy.games.scml.engine.faults import Failure, Fault, Watchdog
 from understudy.games.scml.engine.host import Host
 from understudy.games.scml.engine.reports import Reports
 from understudy.games.scml.engine.talks import Agenda, Side, Talk
 
 CALL_SECONDS = 20.0
 """CPU time an agent may take for one answer; in the league, 20 s of a talk's round."""
+CALL_WALL_SECONDS = 60.0
+"""Time it may take asleep or waiting; more, as a busy machine is no fault of the agent's."""
 
 Player = tuple[type[OneShotAgent], Mapping[str, Any]]
 """An agent class and its parameters."""
+Meeting = tuple[Host, Host, dict[str, Any]]
+"""Who opens a talk, with whom, and what it is about."""
 
 
 class World(Economy):
@@ -40,6 +44,7 @@ class World(Economy):
         conserve_stock: bool = False,
         strict: bool = False,
         call_seconds: float = CALL_SECONDS,
+        call_wall_seconds: float = CALL_WALL_SECONDS,
     ) -> None:
         if len(players) != len(config.factories):
             raise ValueError(f"{len(config.factories)} factories but {len(players)} players")
@@ -48,16 +53,19 @@ class World(Economy):
         self.catalog_prices = np.array(config.catalog_prices)
         self.reports = Reports()
         self.faults: list[Fault] = []
-        self.watchdog = Watchdog(call_seconds)
+        self.watchdog = Watchdog(call_seconds, call_wall_seconds, self.note_fault)
         self.exogenous_summary: list[tuple[float, float]] = []
         self._set_places()
         self.open_day()
         self.agendas = [Agenda(*self.ranges(product)) for product in range(config.num_products)]
-        self.hosts = [
-            Host(self, name, factory, *player)
-            for name, factory, player in zip(config.names, self.factories, players, strict=True)
-        ]
+        with self.watchdog.watching():
+            self.hosts = [
+                Host(self, name, factory, *player)
+                for name, factory, player in zip(config.names, self.factories, players, strict=True)
+            ]
         self._host_of = dict(zip(config.names, self.hosts, strict=True))
+        self._met: tuple[int, list[Meeting]] = -1, []
+        """How many were bankrupt and who met then: the same as long as nobody else is."""
 
     def _set_places(self) -> None:
         """Who makes and who uses each product, by name; the outside world is one of them."""
@@ -72,6 +80,10 @@ class World(Economy):
             self.consumers[factory.level].append(name)
             self.capacities[factory.level] += factory.lines
         self._index_of = {name: index for index, name in enumerate(names)}
+
+    def note_fault(self, factory: str, error: Failure) -> None:
+        """Write down that an agent failed."""
+        self.faults.append(Fault(factory, self.day, f"{type(error).__name__}: {error}"))
 
     # --- what agents ask for ---------------------------------------------------------------------
 
@@ -150,47 +162,50 @@ class World(Economy):
         self.exogenous_summary = list(zip(quantities, prices, strict=True))
 
     def _call_for_talks(self) -> None:
-        """Every second level opens, with its suppliers first (SCMLBaseWorld._make_negotiations)."""
         self._talks: list[Talk] = []
-        by_host: dict[str, dict[str, Talk]] = {name: {} for name in self._index_of}
+        talks_of: dict[str, dict[str, Talk]] = {name: {} for name in self._index_of}
+        patience = len(self.hosts)
+        for opener, other, annotation in self._meetings():
+            talk = Talk(
+                Side(opener.voice, other.name),
+                Side(other.voice, opener.name),
+                self.agendas[annotation["product"]],
+                annotation | {"sim_step": self.day},
+                patience,
+            )
+            self._talks.append(talk)
+            talks_of[opener.name][other.name] = talks_of[other.name][opener.name] = talk
+        for host in self.hosts:
+            host.meet(talks_of[host.name])
+
+    def _meetings(self) -> list[Meeting]:
+        """Every second level opens, with its suppliers first (SCMLBaseWorld._make_negotiations)."""
+        num_bankrupt = sum(factory.bankrupt for factory in self.factories)
+        if num_bankrupt == self._met[0]:
+            return self._met[1]
+        found = []
         for product in range(self.config.num_products - 1, 0, -2):
             suppliers = self._solvent(self.suppliers[product - 1])
             consumers = self._solvent(self.consumers[product])
             for opener in self._solvent(self.suppliers[product]):
-                for supplier in suppliers:
-                    self._call_for(opener, supplier, True, by_host)
-                for consumer in consumers:
-                    self._call_for(opener, consumer, False, by_host)
-        for host in self.hosts:
-            host.meet(by_host[host.name])
+                found += [self._meeting(opener, supplier, True) for supplier in suppliers]
+                found += [self._meeting(opener, consumer, False) for consumer in consumers]
+        self._met = num_bankrupt, found
+        return found
 
-    def _solvent(self, names: Sequence[str]) -> list[str]:
-        return [
-            name for name in names if name in self._index_of and not self.factory_of(name).bankrupt
-        ]
+    def _solvent(self, names: Sequence[str]) -> list[Host]:
+        hosts = [self._host_of[name] for name in names if name in self._host_of]
+        return [host for host in hosts if not host.factory.bankrupt]
 
-    def _call_for(
-        self, opener: str, other: str, is_buy: bool, by_host: dict[str, dict[str, Talk]]
-    ) -> None:
-        host = self._host_of[opener]
-        product = host.factory.level if is_buy else host.factory.level + 1
+    def _meeting(self, opener: Host, other: Host, is_buy: bool) -> Meeting:
         annotation = {
-            "product": product,
+            "product": opener.factory.level if is_buy else opener.factory.level + 1,
             "is_buy": is_buy,
-            "buyer": opener if is_buy else other,
-            "seller": other if is_buy else opener,
-            "caller": opener,
-            "sim_step": self.day,
+            "buyer": opener.name if is_buy else other.name,
+            "seller": other.name if is_buy else opener.name,
+            "caller": opener.name,
         }
-        talk = Talk(
-            Side(host.voice, other),
-            Side(self._host_of[other].voice, opener),
-            self.agendas[product],
-            annotation,
-            patience=len(self.hosts),
-        )
-        self._talks.append(talk)
-        by_host[opener][other] = by_host[other][opener] = talk
+        return opener, other, annotation
 
     def _talk(self) -> None:
         """Move all talks on in turn until the last has ended (World._step_negotiations)."""

@@ -1,0 +1,18 @@
+"""`understudy` and `python -m understudy`."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line with the order of sets fixed: some players' moves hang on it."""
+    if os.environ.get("PYTHONHASHSEED") is None:
+        os.environ["PYTHONHASHSEED"] = "0"
+        os.execv(sys.executable, sys.orig_argv)
+    from understudy import cli
+
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

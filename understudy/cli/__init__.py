@@ -1,0 +1,240 @@
+"""The command line: one function per command. It parses and prints; the work is in `stages.py`."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from understudy.cli import arena, scml
+from understudy.cli.options import (
+    GameArg,
+    OutOption,
+    QuietOption,
+    ResumeOption,
+    SeedOption,
+    WorkersOption,
+    by_game,
+    err_console,
+    load_game,
+    names,
+    out_console,
+    run_of,
+    training_progress,
+)
+from understudy.errors import InputError
+
+EXAMPLES = """\b
+From recorded matches to an agent, step by step:
+    understudy record arena --matches 2000       experts play, everything is written down
+    understudy encode arena                      one row per decision
+    understudy train arena imitate               clone the expert
+    understudy compete arena imitate expert      who wins, with intervals
+    understudy report runs/arena                 one page to look at
+
+The supply chain, where agents of the league already play:
+    understudy compete scml Penguin AS0 built-ins     who is stronger, slot by slot
+    understudy record scml --configs 20               what each saw, offered and answered
+
+Every step can be stopped and run again: it goes on where it was. `understudy demo` does all of
+it small. A step works in a run, the folder given by --out.
+"""
+
+app = typer.Typer(
+    help="Turn recorded matches of competitive games into agents that win.",
+    epilog="Begin with: understudy demo",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+record = by_game(app, "record", "Play matches; write down what players saw and did.")
+record.command("arena")(arena.record)
+record.command("scml")(scml.record)
+compete = by_game(app, "compete", "Let players meet; say who is stronger.")
+compete.command("arena")(arena.compete)
+compete.command("scml")(scml.compete)
+verify = by_game(app, "verify", "Hold a fast engine of ours against the real simulator.")
+verify.command("scml")(scml.verify)
+
+
+@app.callback(epilog=EXAMPLES, invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Turn recorded matches of competitive games into agents that win."""
+    if version:
+        from importlib.metadata import version as installed
+
+        print(f"understudy {installed('understudy')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command()
+def encode(
+    game: GameArg,
+    out: OutOption = None,
+    players: Annotated[
+        str | None,
+        typer.Option(help="Whose decisions, by comma. [default: those recorded to learn from]"),
+    ] = None,
+    workers: WorkersOption = None,
+    resume: ResumeOption = True,
+    quiet: QuietOption = False,
+) -> None:
+    """Turn recordings into samples, one row per decision.
+
+    Ends with a summary to check that they make sense.
+    """
+    from understudy import stages
+    from understudy.report.terminal import counts_table
+
+    run = run_of(out, game)
+    counts = stages.encode(
+        load_game(game), run, players=names(players), worker=workers, resume=resume, quiet=quiet
+    )
+    out_console.print(counts_table(f"samples in {run.samples}", counts))
+
+
+@app.command()
+def train(
+    game: GameArg,
+    recipe: Annotated[str, typer.Argument(help="How: a name from `understudy recipes GAME`.")],
+    out: OutOption = None,
+    seed: SeedOption = 0,
+    device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
+    resume: ResumeOption = True,
+    quiet: QuietOption = False,
+) -> None:
+    """Train a model on the run's samples, or go on training it."""
+    from understudy import stages
+    from understudy.report.terminal import evaluation_table
+
+    run = run_of(out, game)
+    with training_progress(f"training {recipe}", quiet) as progress:
+        evaluation = stages.train(
+            load_game(game), run, recipe, seed=seed, device=device, resume=resume, progress=progress
+        )
+    out_console.print(evaluation_table(evaluation))
+    print(f"{run.model(recipe)}: {evaluation['steps']:,} steps in {evaluation['seconds']:.0f} s")
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="The run's folder.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where to write. [default: RUN/report.html]")
+    ] = None,
+) -> None:
+    """Write one page that shows a whole run.
+
+    Strength, training, samples, replays; one file that works offline.
+    """
+    from understudy import stages
+    from understudy.data.runs import Run
+
+    print(stages.report(Run.existing(run), out))
+
+
+@app.command()
+def replay(
+    match: Annotated[
+        str, typer.Argument(metavar="MATCH", help="RUN/NAME, or NAME of a match in runs/arena.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path("replay.html"),
+) -> None:
+    """Write a page that plays one recorded match.
+
+    Example: understudy replay runs/arena/expert-rusher-17 -o replay.html
+    """
+    from understudy import stages
+    from understudy.data.runs import Run
+
+    path = Path(match)
+    folder = path.parent if len(path.parts) > 1 else Path("runs/arena")
+    print(stages.replay(Run.existing(folder), path.name, out))
+
+
+@app.command()
+def recipes(game: GameArg) -> None:
+    """List the ways to train, and the scripted players."""
+    from rich.table import Table
+
+    chosen = load_game(game)
+    for title, rows in (
+        ("recipes", {name: recipe.description for name, recipe in chosen.recipes().items()}),
+        ("scripted players", chosen.players),
+    ):
+        table = Table(title=title, title_justify="left", show_header=False)
+        for name, about in rows.items():
+            table.add_row(name, about)
+        if rows:
+            out_console.print(table)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path("runs/demo"),
+    matches: Annotated[int, typer.Option(help="To record in the arena.")] = 1000,
+    worlds: Annotated[int, typer.Option(help="Configurations of the supply chain.")] = 8,
+    seed: SeedOption = 0,
+    workers: WorkersOption = None,
+    resume: ResumeOption = True,
+) -> None:
+    """Go through every stage once, in a few minutes: first the arena, then the supply chain."""
+    shooter, chain = out / "arena", out / "scml"
+    err_console.rule("1/7  record: experts play in the arena")
+    arena.record(out=shooter, matches=matches, seed=seed, workers=workers, resume=resume)
+    err_console.rule("2/7  encode: one row per decision")
+    encode("arena", out=shooter, workers=workers, resume=resume)
+    err_console.rule("3/7  train: clone the expert")
+    train("arena", "imitate-quick", out=shooter, seed=seed, resume=resume)
+    err_console.rule("4/7  compete: the clone against the scripted players")
+    field = ["imitate-quick", *load_game("arena").players]
+    arena.compete(field, out=shooter, matches=200, seed=seed, workers=workers, resume=resume)
+    err_console.rule("5/7  report")
+    report(shooter)
+    err_console.rule("6/7  compete: champions of the supply chain among built-in agents")
+    scml.compete(
+        ["Penguin", "AS0", "Greedy", "SyncRandom"],
+        out=chain,
+        configs=worlds,
+        competitors_per_world=4,
+        steps=30,
+        keep=1,
+        seed=seed,
+        workers=workers,
+        resume=resume,
+    )
+    err_console.rule("7/7  report, with a world to look into")
+    report(chain)
+    print(f"\nOpen {shooter / 'report.html'} and {chain / 'report.html'}: they need no network.")
+
+
+def main() -> None:
+    """Run a command. A user's mistake is one line and exit code 2; a bug of ours is a traceback."""
+    # Work is spread over processes; threads that wait for each other are many times slower.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        if app(standalone_mode=False) == 130:  # what typer makes of Ctrl-C
+            raise KeyboardInterrupt
+    except InputError as mistake:
+        _fail(str(mistake))
+    except typer.Abort:
+        _fail("stopped")
+    except KeyboardInterrupt:
+        err_console.print("understudy: stopped; the same command goes on from here", style="yellow")
+        sys.exit(130)
+    except Exception as problem:
+        if hasattr(problem, "format_message"):  # click's own words on a wrong option
+            _fail(f"{problem.format_message().rstrip('.')}. See: understudy --help")
+        raise
+
+
+def _fail(line: str) -> None:
+    print(f"understudy: {line}", file=sys.stderr)
+    sys.exit(2)

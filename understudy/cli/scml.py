@@ -1,0 +1,268 @@
+"""The supply chain's versions of `record` and `compete`, and `verify`."""
+
+import json as json_text
+import sys
+from typing import Annotated
+
+import typer
+
+from understudy.cli.options import (
+    JsonOption,
+    LimitOption,
+    OutOption,
+    QuietOption,
+    ResumeOption,
+    SeedOption,
+    WorkersOption,
+    err_console,
+    go_to_background,
+    load_game,
+    out_console,
+    run_of,
+)
+
+FieldOption = Annotated[
+    str, typer.Option("--field", help="Their company: official, champions or penguins.")
+]
+RunsOption = Annotated[int, typer.Option(help="Worlds with the same players but other dice.")]
+StepsOption = Annotated[
+    int | None, typer.Option(help="Days of every world. [default: 50 to 200, as in the league]")
+]
+PerWorldOption = Annotated[
+    int | None,
+    typer.Option(
+        "--competitors-per-world",
+        help="How many compete in one world. [default: 2 to 4; champions: all, at most 15]",
+    ),
+]
+MostWorldsOption = Annotated[
+    int | None,
+    typer.Option(
+        help="Of each configuration; at least as many as compete in one world. "
+        "[default: each plays every slot once]"
+    ),
+]
+TargetOption = Annotated[
+    int | None, typer.Option(help="How many worlds in all, instead of so many of each.")
+]
+RoundRobinOption = Annotated[
+    bool, typer.Option(help="Everybody plays equally often, or sets are drawn at random.")
+]
+TrackOption = Annotated[str, typer.Option(help="Which rules: std or oneshot.")]
+SimulatorOption = Annotated[
+    str, typer.Option(help="engine: ours; scml: the real package, same worlds, much slower.")
+]
+ConserveOption = Annotated[
+    bool, typer.Option("--conserve-stock", help="Production takes from stock; in scml it does not.")
+]
+TopOption = Annotated[int, typer.Option(help="How many of that year's agents, best first.")]
+
+
+def record(
+    out: OutOption = None,
+    agents: Annotated[
+        str | None,
+        typer.Option(
+            help="Who competes, by comma: names, 2024, 2025, 2026, built-ins or all. "
+            "[default: the best of each year]"
+        ),
+    ] = None,
+    max_top_2026: TopOption = 5,
+    max_top_2025: TopOption = 5,
+    max_top_2024: TopOption = 5,
+    field: FieldOption = "official",
+    configs: Annotated[int, typer.Option(help="Configurations: worlds without players.")] = 5,
+    runs: RunsOption = 1,
+    competitors_per_world: PerWorldOption = None,
+    max_worlds_per_config: MostWorldsOption = None,
+    target_worlds: TargetOption = None,
+    round_robin: RoundRobinOption = True,
+    steps: StepsOption = None,
+    track_only: Annotated[
+        str | None,
+        typer.Option(help="Record the decisions of these agents only, by comma: smaller files."),
+    ] = None,
+    csv: Annotated[
+        bool, typer.Option(help="Write negmas-style CSV files as well, below recordings/csv.")
+    ] = False,
+    track: TrackOption = "std",
+    simulator: SimulatorOption = "engine",
+    conserve_stock: ConserveOption = False,
+    seed: SeedOption = 0,
+    workers: WorkersOption = None,
+    task_seconds: LimitOption = None,
+    resume: ResumeOption = True,
+    background: Annotated[
+        bool,
+        typer.Option("--background/--foreground", help="Go on alone and write to OUT/record.log."),
+    ] = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Play tournaments; write down what every agent saw, offered and answered.
+
+    Example: understudy record scml --configs 20 --agents Penguin,AS0 --track-only Penguin
+    """
+    from understudy import stages
+    from understudy.data.runs import RECORD
+    from understudy.games import PlayerRef
+    from understudy.games.scml.engine import agents as known
+    from understudy.games.scml.engine.rules import track_named
+    from understudy.games.scml.fields import (
+        Tournament,
+        field_named,
+        schedule,
+        simulator_named,
+    )
+
+    game, run, rules = load_game("scml"), run_of(out, "scml"), track_named(track)
+    top = {2026: max_top_2026, 2025: max_top_2025, 2024: max_top_2024}
+    chosen = known.names(agents, rules) if agents else known.best(top, rules)
+    watched = frozenset(known.names(track_only, rules)) if track_only else None
+    tournament = Tournament(
+        field=field_named(field),
+        competitors=tuple(PlayerRef(name) for name in chosen),
+        track=rules,
+        simulator=simulator_named(simulator),
+        configs=configs,
+        runs=runs,
+        competitors_per_world=competitors_per_world,
+        max_worlds_per_config=max_worlds_per_config,
+        target_worlds=target_worlds,
+        round_robin=round_robin,
+        steps=steps,
+        seed=seed,
+        conserve_stock=conserve_stock,
+    )
+    planned = schedule(tournament, purpose=RECORD, watched=watched, keep=None)
+    if background:
+        go_to_background(run.folder / "record.log")
+        return
+    total = stages.record(
+        game,
+        run,
+        planned,
+        worker=workers,
+        resume=resume,
+        seconds_per_task=task_seconds,
+        quiet=quiet,
+    )
+    size = sum(path.stat().st_size for path in run.recordings.glob("*.parquet"))
+    print(f"{total:,} worlds in {run.recordings}, {size / 1e6:,.1f} MB")
+    if csv:
+        from understudy.games.scml.csv_logs import write_all
+
+        print(f"{write_all(run.recordings):,} folders of CSV files in {run.recordings / 'csv'}")
+
+
+def compete(
+    players: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PLAYERS...",
+            help="Agents by name, 2024, 2025, 2026, built-ins or all; models of the run.",
+        ),
+    ],
+    out: OutOption = None,
+    field: FieldOption = "official",
+    configs: Annotated[int, typer.Option(help="Configurations: the more, the surer.")] = 40,
+    runs: RunsOption = 1,
+    competitors_per_world: PerWorldOption = None,
+    max_worlds_per_config: MostWorldsOption = None,
+    target_worlds: TargetOption = None,
+    round_robin: RoundRobinOption = True,
+    steps: StepsOption = None,
+    keep: Annotated[int, typer.Option(help="Worlds to record in full, for the explorer.")] = 3,
+    track: TrackOption = "std",
+    simulator: SimulatorOption = "engine",
+    conserve_stock: ConserveOption = False,
+    seed: SeedOption = 0,
+    workers: WorkersOption = None,
+    task_seconds: LimitOption = None,
+    resume: ResumeOption = True,
+    quiet: QuietOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Rotate competitors through the same slots of the same worlds; say who is stronger.
+
+    Scores are compared slot by slot. Intervals are drawn by configuration.
+
+    Example: understudy compete scml Penguin AS0 built-ins --configs 100
+    """
+    from understudy import stages
+    from understudy.data.files import write_text
+    from understudy.data.runs import COMPETE
+    from understudy.games.scml.engine.rules import track_named
+    from understudy.games.scml.fields import (
+        Tournament,
+        field_named,
+        schedule,
+        simulator_named,
+    )
+    from understudy.games.scml.players import resolve_all
+    from understudy.games.scml.strength import assess, strength_table
+
+    game, run, rules = load_game("scml"), run_of(out, "scml"), track_named(track)
+    tournament = Tournament(
+        field=field_named(field),
+        competitors=resolve_all(game, run, players, rules),
+        configs=configs,
+        runs=runs,
+        competitors_per_world=competitors_per_world,
+        max_worlds_per_config=max_worlds_per_config,
+        target_worlds=target_worlds,
+        round_robin=round_robin,
+        steps=steps,
+        track=rules,
+        simulator=simulator_named(simulator),
+        seed=seed,
+        conserve_stock=conserve_stock,
+    )
+    competition = stages.compete(
+        game,
+        run,
+        schedule(tournament, purpose=COMPETE, keep=keep),
+        worker=workers,
+        resume=resume,
+        seconds_per_task=task_seconds,
+        quiet=quiet,
+    )
+    strength = assess(competition.results)
+    text = json_text.dumps(strength.to_json(), indent=2)
+    write_text(competition.folder / "strength.json", text + "\n")
+    if json:
+        print(text)
+    else:
+        out_console.print(strength_table(strength))
+        print(f"All of it: {competition.folder / 'strength.json'}")
+
+
+def verify(
+    agents: Annotated[str, typer.Option(help="Who plays, by comma, or all.")] = "all",
+    worlds: Annotated[int, typer.Option(help="How many worlds for each agent alone.")] = 3,
+    track: TrackOption = "std",
+    seed: SeedOption = 0,
+    workers: WorkersOption = None,
+    quiet: QuietOption = False,
+) -> None:
+    """Hold our engine against the real simulator: same worlds, same agents, every contract.
+
+    Exit code 1 if anything differs.
+    """
+    from understudy.games.scml import verify as scml
+    from understudy.games.scml.engine.agents import INEXACT, names
+    from understudy.games.scml.engine.rules import track_named
+
+    rules = track_named(track)
+    chosen = names(agents, rules)
+    left_out = {name: why for name, why in INEXACT.items() if name in chosen}
+    chosen = [name for name in chosen if name not in left_out]
+    results = scml.verify(chosen, worlds, seed, track=rules, worker=workers, quiet=quiet)
+    out_console.print(scml.results_table(results))
+    for name, why in left_out.items():
+        print(f"{name} is left out: {why}")
+    differences = [line for result in results for line in result.differences]
+    for line in differences[:20]:
+        err_console.print(line, style="red", markup=False, highlight=False, soft_wrap=True)
+    if differences:
+        print(f"{len(differences):,} differences", file=sys.stderr)
+        sys.exit(1)
