@@ -1,5 +1,6 @@
 """Agents that fail: the fault is written down and the world goes on, or ends as in scml."""
 
+import gc
 import signal
 import sys
 import threading
@@ -16,6 +17,14 @@ from understudy.games.scml.engine.world import World
 from understudy.games.scml.stock import quiet
 
 CONFIG = draw((2, 2), 6, seed=3)
+
+
+@pytest.fixture(autouse=True)
+def _no_garbage_collection():
+    """In a process with many modules a full one takes longer than the limits set here."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 class Failing(RandomStdAgent):
@@ -150,7 +159,7 @@ def test_an_endless_call_is_cut_off():
 )
 def test_an_endless_call_is_cut_off_wherever_it_is(name, partner):
     config = draw((1, 1), 3, seed=3)
-    world = World(config, [(partner, {}), (stuck_in(name), {})], call_seconds=0.1).run()
+    world = World(config, [(partner, {}), (stuck_in(name), {})], call_seconds=0.2).run()
     assert [(fault.factory, fault.day) for fault in world.faults] == [("01@1", 1)]
 
 

@@ -4,8 +4,7 @@ The agent is made as scml makes it, and given an owner and a window on the world
 code go through here or through its voice in talks, so that whatever it raises is caught.
 """
 
-from collections.abc import Callable, Hashable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from negmas import Contract as NegmasContract
@@ -49,15 +48,16 @@ class Negotiator:
         return self.nmi
 
 
-@lru_cache(maxsize=256)
-def hosted(kind: Hashable) -> type[OneShotAgent]:
+def hosted(kind: type[Any]) -> type[Any]:
     """The class with `awi` as a plain attribute: agents read it a million times in a world.
 
     All agents of a class share one of these, so what they keep in `type(self)` they still share.
+    The class itself keeps it: kept here, it would outlive classes that are made for one world.
     """
-    assert isinstance(kind, type)
-    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
-    return type(kind.__name__, (kind,), {"awi": None, "__doc__": kind.__doc__, **names})
+    if "_hosted" not in vars(kind):
+        names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
+        kind._hosted = type(kind.__name__, (kind,), {"awi": None, "__doc__": kind.__doc__, **names})
+    return kind._hosted
 
 
 class Host:
@@ -100,7 +100,7 @@ class Host:
         self.agent._owner = self
         self.agent._awi = self.awi
         if type(self.agent).awi is OneShotAgent.awi:  # only now: before, it raises a ValueError
-            self.agent.__class__ = hosted(self.agent.__class__)
+            self.agent.__class__ = hosted(type(self.agent))
             self.agent.awi = self.awi
         self.call(self.agent.init)
 
