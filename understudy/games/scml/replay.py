@@ -130,6 +130,7 @@ def story(world: Recorded) -> dict[str, Any]:
         "planned": row["steps"],
         "horizon": RULES[track_named(row["track"])].horizon,
         "rounds": ROUNDS,
+        "conserves_stock": row["conserve_stock"],
         "endings": ENDINGS,
         "factories": [
             {

@@ -31,7 +31,7 @@ class Box {
     this.score = make("b");
     this.stock = words("");
     this.bar = make("i");
-    const name = factory.competes ? `\u2605 ${factory.player}` : factory.player;
+    const name = factory.competes ? `\u2605\u00a0${factory.player}` : factory.player;
     this.element = make("button", { type: "button", className: `we-box${factory.competes ? " competes" : ""}`, onclick: select },
       box("we-box-name", words(name), make("small", { textContent: `#${factory.place}` })),
       box("we-box-score", this.score, this.stock), box("we-gauge", this.bar));
@@ -44,7 +44,7 @@ class Box {
     const bankrupt = world.isBankrupt(factory, day);
     const stock = world.stock(factory, day);
     this.score.textContent = number(score, 2);
-    this.stock.textContent = bankrupt ? "bankrupt" : `${number(stock)} in stock`;
+    this.stock.textContent = bankrupt ? "bankrupt" : `stock ${number(stock)}`;
     this.bar.style.width = `${50 * Math.min(2, Math.max(0, score))}%`;
     element.classList.toggle("bankrupt", bankrupt);
     element.setAttribute("aria-pressed", String(selected));

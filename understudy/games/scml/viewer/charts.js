@@ -8,21 +8,21 @@ class Chart {
     this.axis = box("we-axis");
     this.plot = box("we-plot", this.svg, this.axis, this.cursor);
     this.days = box("we-days");
+    this.about = make("p", { className: "we-about", textContent: about });
     this.keys = box("we-keys");
     this.element = make("figure", { className: "we-chart" },
       make("figcaption", {}, make("b", { textContent: title }), this.now), this.plot, this.days, this.keys,
-      make("p", { className: "we-about", textContent: about }));
+      this.about);
     this.plot.addEventListener("click", (event) => {
       const { left, width: wide } = this.plot.getBoundingClientRect();
-      seek(Math.round(((event.clientX - left) / wide) * this.last));
+      seek(Math.floor(((event.clientX - left) / wide) * (this.last + 1)));
     });
   }
 
   scale(last, low, high, references = []) {
     Object.assign(this, { last, low, high: high > low ? high : low + 1 });
-    const ticks = [...new Set([this.low, ...references, this.high])].sort((a, b) => a - b)
-      .filter((tick, at, all) => at === 0 || at === all.length - 1
-        || (this.y(tick) > this.y(all.at(-1)) + 14 && this.y(tick) < this.y(all[0]) - 14));
+    const apart = (tick) => references.every((other) => Math.abs(this.y(tick) - this.y(other)) > 12);
+    const ticks = [...references, ...[this.low, this.high].filter(apart)];
     this.axis.replaceChildren(...ticks.map((tick) => {
       const label = words(tick === Math.round(tick) ? number(tick) : number(tick, 2));
       label.style.top = `${this.y(tick)}%`;
@@ -33,7 +33,7 @@ class Chart {
   }
 
   x(day) {
-    return (1000 * day) / (this.last || 1);
+    return (1000 * (day + 0.5)) / (this.last + 1);
   }
 
   y(value) {
@@ -56,8 +56,8 @@ class Chart {
 
 // One line per factory; the selected one stands out.
 class FactoryLines {
-  constructor(title, about, value, text, references, seek) {
-    Object.assign(this, { value, text, references });
+  constructor({ title, about, value, text, shown }, seek) {
+    Object.assign(this, { value, text, shown });
     this.chart = new Chart(title, about, seek);
     this.element = this.chart.element;
   }
@@ -66,7 +66,8 @@ class FactoryLines {
     this.world = world;
     const rows = world.factories.map((factory) => Array.from({ length: world.steps }, (_, day) => this.value(world, factory, day)));
     const all = rows.flat();
-    this.chart.scale(world.last, Math.min(0, ...this.references, ...all), Math.max(...this.references, ...all), this.references);
+    const references = [this.shown];
+    this.chart.scale(world.last, Math.min(this.shown, ...all), Math.max(this.shown, ...all), references);
     this.paths = world.factories.map((factory, place) => this.chart.line(rows[place], factory.color, factory.competes ? "competes" : ""));
     const key = (factory) => {
       const made = words(factory.competes ? `\u2605 ${factory.player}` : "fillers", "we-key");
@@ -99,13 +100,18 @@ class PriceLines {
     const all = price.flat();
     this.prices = price;
     this.chart.scale(world.last, Math.floor(Math.min(...all)), Math.ceil(Math.max(...all)));
-    price.forEach((values, product) => this.chart.line(values, `var(--s${1 + product})`, `competes dash${product}`));
+    price.forEach((values, product) => this.chart.line(values, this.color(product), `competes dash${product}`));
     this.values = price.map(() => make("b"));
     this.chart.keys.replaceChildren(...price.map((_, product) => {
       const key = make("span", { className: `we-key dash${product}` }, `product ${product} `, this.values[product]);
-      key.style.setProperty("--mine", `var(--s${1 + product})`);
+      key.style.setProperty("--mine", this.color(product));
       return key;
     }));
+  }
+
+  // From the other end than players, whose colours they should not share.
+  color(product) {
+    return `var(--s${7 - (product % 7)})`;
   }
 
   show(day) {
@@ -130,6 +136,7 @@ class ProductionBars {
     const { world, chart } = this;
     if (this.factory !== factory) {
       this.factory = factory;
+      this.element.style.setProperty("--mine", factory.color);
       const made = world.column(factory, "produced");
       const missing = world.column(factory, "shortfall");
       chart.scale(world.last, 0, Math.max(factory.lines, ...made.map((count, at) => count + missing[at])), [factory.lines]);
@@ -142,7 +149,7 @@ class ProductionBars {
 
   bars(heights, floors) {
     const { chart } = this;
-    const half = Math.min(20, 400 / (chart.last || 1));
+    const half = 400 / (chart.last + 1);
     return heights.map((height, day) => (height
       ? `M${(chart.x(day) - half).toFixed(1)},${chart.y(floors[day]).toFixed(1)}V${chart.y(floors[day] + height).toFixed(1)}h${(2 * half).toFixed(1)}V${chart.y(floors[day]).toFixed(1)}Z`
       : "")).join("");
