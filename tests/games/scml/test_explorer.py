@@ -1,4 +1,4 @@
-"""The world explorer: stories equal the tables, a talk is told alike from both sides, pages work."""
+"""The world explorer: stories equal the tables, talks are told alike from both sides; pages."""
 
 import json
 from collections import defaultdict

@@ -95,12 +95,17 @@ def _first_offers(calls: Sequence[Mapping[int, Said]]) -> dict[int, Said]:
     current = 0
     for partner in sorted({partner for call in calls for partner in call}):
         said = calls[current].get(partner)
-        while (said is None or said.offered is None) and current + 1 < len(calls):
+        while (said is None or said.offered is None) and partner in _after(calls, current):
             current += 1
-            said = calls[current].get(partner)
+            said = calls[current][partner]
         if said is not None:
             found[partner] = said
     return found
+
+
+def _after(calls: Sequence[Mapping[int, Said]], place: int) -> Mapping[int, Said]:
+    """The call after this one, which has no row for those whose talk has ended by then."""
+    return calls[place + 1] if place + 1 < len(calls) else {}
 
 
 def _rows(decisions: pa.Table) -> Iterator[tuple[int, int, int, int, str, int, Said]]:

@@ -37,7 +37,7 @@ class Chart {
   }
 
   y(value) {
-    return 100 * (1 - (value - this.low) / (this.high - this.low));
+    return 100 * (1 - (Math.max(value, this.low) - this.low) / (this.high - this.low));
   }
 
   line(values, color, className = "") {
@@ -56,8 +56,8 @@ class Chart {
 
 // One line per factory; the selected one stands out.
 class FactoryLines {
-  constructor({ title, about, value, text, shown }, seek) {
-    Object.assign(this, { value, text, shown });
+  constructor({ title, about, value, text, shown, least = -Infinity }, seek) {
+    Object.assign(this, { value, text, shown, least });
     this.chart = new Chart(title, about, seek);
     this.element = this.chart.element;
   }
@@ -67,7 +67,7 @@ class FactoryLines {
     const rows = world.factories.map((factory) => Array.from({ length: world.steps }, (_, day) => this.value(world, factory, day)));
     const all = rows.flat();
     const references = [this.shown];
-    this.chart.scale(world.last, Math.min(this.shown, ...all), Math.max(this.shown, ...all), references);
+    this.chart.scale(world.last, Math.max(this.least, Math.min(this.shown, ...all)), Math.max(this.shown, ...all), references);
     this.paths = world.factories.map((factory, place) => this.chart.line(rows[place], factory.color, factory.competes ? "competes" : ""));
     const key = (factory) => {
       const made = words(factory.competes ? `\u2605 ${factory.player}` : "fillers", "we-key");

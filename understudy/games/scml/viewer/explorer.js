@@ -45,8 +45,8 @@ class Explorer {
     this.factoryDay = new FactoryDay();
     this.talks = new Talks();
     this.charts = [
-      new FactoryLines({ title: "Score", about: "Money in the evening over money at the start, of every factory; above 1 it has gained, below 0 it is bankrupt.",
-        value: (world, factory, day) => world.score(factory, day), text: (value) => number(value, 3), shown: 1 }, seek),
+      new FactoryLines({ title: "Score", about: "Money in the evening over money at the start, of every factory; above 1 it has gained, below 0 it is bankrupt, and below \u22120.5 the line is cut off.",
+        value: (world, factory, day) => world.score(factory, day), text: (value) => number(value, 3), shown: 1, least: -0.5 }, seek),
       new ProductionBars(seek),
       new FactoryLines({ title: "Stock", about: "", value: (world, factory, day) => world.stock(factory, day), text: (value) => units(value), shown: 0 }, seek),
       new PriceLines(seek),
@@ -56,7 +56,7 @@ class Explorer {
       + "The bar in a box is its score, the tick is 1. Click a factory to follow it." });
     this.root.replaceChildren(box("we-top", this.title, this.choice), this.controls(),
       box("we-stage",
-        make("section", { className: "we-card we-picture", "aria-label": "The supply chain" }, box("we-picture-top", this.summary, this.modeSwitch()), this.chain.heads, this.chain.element, legend),
+        make("section", { className: "we-card we-picture", "aria-label": "The supply chain" }, box("we-picture-top", this.summary, this.modeSwitch()), box("we-scroll", this.chain.heads, this.chain.element), legend),
         box("we-side", this.factoryDay.element, this.talks.element),
         make("section", { className: "we-card we-charts", "aria-label": "Charts" }, ...this.charts.map((chart) => chart.element))));
     this.root.tabIndex = -1;

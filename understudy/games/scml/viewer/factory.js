@@ -22,6 +22,9 @@ class FactoryDay {
       + `product ${factory.level + 1}, at most ${units(factory.lines)} a day, at a cost of ${number(factory.cost)} each` }));
     this.tiles.replaceChildren(...this.morning(world, factory, day));
     this.showAhead(world.commitments(factory, day), factory.lines, day);
+    if (world.isBankrupt(factory, day - 1)) {
+      this.ahead.append(make("p", { className: "we-about", textContent: "All of it is void: the factory is bankrupt." }));
+    }
     this.showLedger(world, factory, day);
   }
 
@@ -32,7 +35,7 @@ class FactoryDay {
       `${label}${lowest[product] ? `, ${lowest[product][day]}\u2013${highest[product][day]} allowed` : ""}`, `trading price of product ${product}`);
     const need = factory.needs?.[day];
     const needed = (at, label) => tile(need ? (need[at] === need[at + 2] ? number(need[at]) : `${number(need[at])} \u2192 ${number(need[at + 2])}`) : "\u2013",
-      need ? label : `${label}: ${factory.watched ? "it made no decision today" : "its decisions were not recorded"}`,
+      need ? `${label}${need[at] === need[at + 2] ? "" : ", first \u2192 last decision"}` : `${label}: ${factory.watched ? "it made no decision today" : "its decisions were not recorded"}`,
       "as the simulator told the agent at its first and its last decision of the day; below 0: more than it needs");
     return [tile(number(world.at(factory, "balance", day)), "money"), tile(number(world.at(factory, "stock", day)), "units in stock"),
       unit(factory.level, "price of input"), unit(factory.level + 1, "price of output"),
