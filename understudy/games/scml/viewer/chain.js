@@ -32,7 +32,8 @@ class Box {
     this.stock = words("");
     this.bar = make("i");
     const name = factory.competes ? `\u2605\u00a0${factory.player}` : factory.player;
-    this.element = make("button", { type: "button", className: `we-box${factory.competes ? " competes" : ""}`, onclick: select },
+    const className = `we-box${factory.competes ? " competes" : ""}`;
+    this.element = make("button", { type: "button", className, onclick: select },
       box("we-box-name", words(name), make("small", { textContent: `#${factory.place}` })),
       box("we-box-score", this.score, this.stock), box("we-gauge", this.bar));
     this.element.style.setProperty("--mine", factory.color);
@@ -48,7 +49,7 @@ class Box {
     this.bar.style.width = `${50 * Math.min(2, Math.max(0, score))}%`;
     element.classList.toggle("bankrupt", bankrupt);
     element.setAttribute("aria-pressed", String(selected));
-    element.title = `${factory.name}${factory.competes ? ", a competitor" : ", a filler"}: score ${number(score, 3)}, `
+    element.title = `${factory.name}, a ${factory.competes ? "competitor" : "filler"}: score ${number(score, 3)}, `
       + `stock ${stock}${bankrupt ? `, bankrupt since day ${factory.bankrupt}` : ""}`;
   }
 }
@@ -66,12 +67,13 @@ class Chain {
   load(world) {
     this.world = world;
     this.boxes = world.factories.map((factory) => new Box(world, factory, () => this.select(factory)));
-    const columns = world.levels.map((factories, level) => make("div", { className: "we-column", role: "group", "aria-label": `Level ${level}` },
-      ...factories.map((factory) => this.boxes[factory.place].element)));
+    const columns = world.levels.map((factories, level) =>
+      make("div", { className: "we-column", role: "group", "aria-label": `Level ${level}` },
+        ...factories.map((factory) => this.boxes[factory.place].element)));
     this.columns.replaceChildren(...columns);
     this.columns.style.setProperty("--levels", world.levels.length);
-    this.heads.replaceChildren(...world.levels.map((_, level) => box("we-head", make("b", { textContent: `Level ${level}` }),
-      words(`product ${level} \u2192 ${level + 1}`))));
+    this.heads.replaceChildren(...world.levels.map((_, level) =>
+      box("we-head", make("b", { textContent: `Level ${level}` }), words(`product ${level} \u2192 ${level + 1}`))));
     this.heads.style.setProperty("--levels", world.levels.length);
     this.element.classList.toggle("deep", world.levels.length > 3);
     this.heads.classList.toggle("deep", world.levels.length > 3);
@@ -94,7 +96,8 @@ class Chain {
     });
     const mine = (trade) => trade.seller === this.selected.place || trade.buyer === this.selected.place;
     const trades = this.trades().sort((a, b) => mine(a) - mine(b)); // the selected factory's lie on top
-    this.lines.replaceChildren(...trades.map((trade) => this.line(trade, mine(trade))), ...this.outside(frame.width));
+    const inside = trades.map((trade) => this.line(trade, mine(trade)));
+    this.lines.replaceChildren(...inside, ...this.outside(frame.width));
   }
 
   // What is made or delivered on the day, by seller and buyer.
@@ -114,7 +117,8 @@ class Chain {
     const from = this.places[trade.seller];
     const to = this.places[trade.buyer];
     const middle = (from.right + to.left) / 2;
-    const path = draw("path", { d: `M${from.right},${from.y}C${middle},${from.y} ${middle},${to.y} ${to.left},${to.y}`, "stroke-width": width(trade.quantity) });
+    const curve = `M${from.right},${from.y}C${middle},${from.y} ${middle},${to.y} ${to.left},${to.y}`;
+    const path = draw("path", { d: curve, "stroke-width": width(trade.quantity) });
     const group = draw("g", { class: `we-line${mine ? " mine" : ""}${trade.executed ? "" : " void"}` }, path);
     if (mine) {
       const sells = trade.seller === this.selected.place;
@@ -131,7 +135,8 @@ class Chain {
       const sale = this.world.at(factory, "sale_quantity", this.day);
       const mine = factory === this.selected ? " mine" : "";
       const arrow = (from, to, quantity) => draw("g", { class: `we-line outside${mine}` },
-        draw("path", { d: `M${from},${y}H${to}`, "stroke-width": width(quantity) }), this.label((from + to) / 2, y, quantity));
+        draw("path", { d: `M${from},${y}H${to}`, "stroke-width": width(quantity) }),
+        this.label((from + to) / 2, y, quantity));
       return [supply ? arrow(2, left, supply) : "", sale ? arrow(end, right - 2, sale) : ""].filter(Boolean);
     });
   }
@@ -139,6 +144,7 @@ class Chain {
   label(x, y, text) {
     const long = String(text).length;
     return draw("g", { class: "we-label", transform: `translate(${x.toFixed(1)},${y.toFixed(1)})` },
-      draw("rect", { x: -3.6 * long - 3, y: -8, width: 7.2 * long + 6, height: 16, rx: 6 }), draw("text", { y: 4 }, String(text)));
+      draw("rect", { x: -3.6 * long - 3, y: -8, width: 7.2 * long + 6, height: 16, rx: 6 }),
+      draw("text", { y: 4 }, String(text)));
   }
 }

@@ -28,7 +28,8 @@ class Chart {
       label.style.top = `${this.y(tick)}%`;
       return label;
     }));
-    this.svg.replaceChildren(...references.map((tick) => draw("path", { class: "we-reference", d: `M0,${this.y(tick)}H1000` })));
+    this.svg.replaceChildren(...references.map((tick) =>
+      draw("path", { class: "we-reference", d: `M0,${this.y(tick)}H1000` })));
     this.days.replaceChildren(words("day 0"), words(`day ${last}`));
   }
 
@@ -64,11 +65,12 @@ class FactoryLines {
 
   load(world) {
     this.world = world;
-    const rows = world.factories.map((factory) => Array.from({ length: world.steps }, (_, day) => this.value(world, factory, day)));
-    const all = rows.flat();
-    const references = [this.shown];
-    this.chart.scale(world.last, Math.max(this.least, Math.min(this.shown, ...all)), Math.max(this.shown, ...all), references);
-    this.paths = world.factories.map((factory, place) => this.chart.line(rows[place], factory.color, factory.competes ? "competes" : ""));
+    const days = Array.from({ length: world.steps }, (_, day) => day);
+    const rows = world.factories.map((factory) => days.map((day) => this.value(world, factory, day)));
+    const all = [this.shown, ...rows.flat()];
+    this.chart.scale(world.last, Math.max(this.least, Math.min(...all)), Math.max(...all), [this.shown]);
+    this.paths = world.factories.map(({ color, competes, place }) =>
+      this.chart.line(rows[place], color, competes ? "competes" : ""));
     const key = (factory) => {
       const made = words(factory.competes ? `\u2605 ${factory.player}` : "fillers", "we-key");
       made.style.setProperty("--mine", factory.color);
@@ -91,7 +93,8 @@ class FactoryLines {
 
 class PriceLines {
   constructor(seek) {
-    this.chart = new Chart("Trading prices", "What a unit of each product last fetched, averaged over days; offers must stay near it.", seek);
+    this.chart = new Chart("Trading prices",
+      "What a unit of each product last fetched, averaged over days; offers must stay near it.", seek);
     this.element = this.chart.element;
   }
 
@@ -122,7 +125,8 @@ class PriceLines {
 
 class ProductionBars {
   constructor(seek) {
-    this.chart = new Chart("Production", "Units made by the selected factory, and those it had promised but could not make; the line is what it can make in a day.", seek);
+    this.chart = new Chart("Production", "Units made by the selected factory, and those it had promised but could not make; "
+      + "the line is what it can make in a day.", seek);
     this.element = this.chart.element;
     this.chart.keys.append(words("made", "we-key made"), words("missing", "we-key missing"));
   }
@@ -139,19 +143,22 @@ class ProductionBars {
       this.element.style.setProperty("--mine", factory.color);
       const made = world.column(factory, "produced");
       const missing = world.column(factory, "shortfall");
-      chart.scale(world.last, 0, Math.max(factory.lines, ...made.map((count, at) => count + missing[at])), [factory.lines]);
+      const promised = made.map((count, at) => count + missing[at]);
+      chart.scale(world.last, 0, Math.max(factory.lines, ...promised), [factory.lines]);
       chart.svg.append(draw("path", { class: "we-made", d: this.bars(made, made.map(() => 0)) }),
         draw("path", { class: "we-missing", d: this.bars(missing, made) }));
     }
-    const missing = world.at(factory, "shortfall", day);
-    chart.mark(day, `${factory.name}: ${number(world.at(factory, "produced", day))} made${missing ? `, ${number(missing)} missing` : ""}`);
+    const [made, missing] = ["produced", "shortfall"].map((column) => world.at(factory, column, day));
+    chart.mark(day, `${factory.name}: ${number(made)} made${missing ? `, ${number(missing)} missing` : ""}`);
   }
 
   bars(heights, floors) {
     const { chart } = this;
     const half = 400 / (chart.last + 1);
-    return heights.map((height, day) => (height
-      ? `M${(chart.x(day) - half).toFixed(1)},${chart.y(floors[day]).toFixed(1)}V${chart.y(floors[day] + height).toFixed(1)}h${(2 * half).toFixed(1)}V${chart.y(floors[day]).toFixed(1)}Z`
-      : "")).join("");
+    return heights.map((height, day) => {
+      const [bottom, top] = [floors[day], floors[day] + height].map((value) => chart.y(value).toFixed(1));
+      const left = (chart.x(day) - half).toFixed(1);
+      return height ? `M${left},${bottom}V${top}h${(2 * half).toFixed(1)}V${bottom}Z` : "";
+    }).join("");
   }
 }

@@ -5,7 +5,8 @@ const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_
 const AGREED = 0; // place in `endings`; the others are told in factory.js
 const FILLER = "var(--s8)";
 
-const number = (value, digits = 0) => Number(value).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const number = (value, digits = 0) =>
+  Number(value).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 const brief = (value) => number(value, Number.isInteger(value) ? 0 : 1);
 const units = (count) => `${number(count)} unit${count === 1 ? "" : "s"}`;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -38,15 +39,16 @@ class World {
     this.last = story.steps - 1;
     this.endings = story.endings;
     this.factories = story.factories.map((factory, place) => ({ ...factory, place, player: String(factory.player) }));
-    this.levels = [...new Set(this.factories.map((factory) => factory.level))].sort((a, b) => a - b)
-      .map((level) => this.factories.filter((factory) => factory.level === level));
+    const depth = Math.max(...this.factories.map((factory) => factory.level)) + 1;
+    this.levels = Array.from({ length: depth }, (_, level) => this.factories.filter((one) => one.level === level));
     this.colorFactories();
     this.readContracts(story.contracts);
   }
 
   // Competitors have colours of their own, as far as there are colours; fillers are grey.
   colorFactories() {
-    const players = [...new Set(this.factories.filter((one) => one.competes).map((one) => one.player))].sort();
+    const competitors = this.factories.filter((factory) => factory.competes);
+    const players = [...new Set(competitors.map((factory) => factory.player))].sort();
     for (const factory of this.factories) {
       factory.color = factory.competes ? `var(--s${1 + (players.indexOf(factory.player) % 7)})` : FILLER;
       factory.name = `${factory.player} #${factory.place}`;
@@ -59,8 +61,13 @@ class World {
     this.made = byDay();
     this.due = byDay();
     this.contracts = columns.seller.map((seller, at) => ({
-      seller, buyer: columns.buyer[at], quantity: columns.quantity[at], day: columns.day[at], price: columns.unit_price[at],
-      concluded: columns.concluded[at], executed: columns.executed[at] === 1,
+      seller,
+      buyer: columns.buyer[at],
+      quantity: columns.quantity[at],
+      day: columns.day[at],
+      price: columns.unit_price[at],
+      concluded: columns.concluded[at],
+      executed: columns.executed[at] === 1,
     }));
     for (const contract of this.contracts) {
       this.made[contract.concluded]?.push(contract);
@@ -94,7 +101,8 @@ class World {
   // Units bought and sold for this day and the coming ones: known in the morning, agreed today, forced from outside.
   commitments(factory, today) {
     const days = Math.min(this.story.horizon, this.story.planned - 1 - today) + 1;
-    const ahead = Array.from({ length: days }, (_, lead) => ({ day: today + lead, supplies: [0, 0, 0], sales: [0, 0, 0] }));
+    const nothing = (_, lead) => ({ day: today + lead, supplies: [0, 0, 0], sales: [0, 0, 0] });
+    const ahead = Array.from({ length: days }, nothing);
     for (let day = Math.max(0, today - this.story.horizon); day <= today; day += 1) {
       for (const contract of this.made[day]) {
         const entry = ahead[contract.day - today];
@@ -112,7 +120,9 @@ class World {
   ledger(factory, day) {
     const now = (column) => this.at(factory, column, day);
     const purchases = now("bought_money") + now("supply_price");
-    const parts = { purchases, production: now("production_cost"), storage: now("storage_cost"), penalty: now("penalty") };
+    const parts = {
+      purchases, production: now("production_cost"), storage: now("storage_cost"), penalty: now("penalty"),
+    };
     return { revenue: now("profit") + sum(Object.values(parts)), ...parts, profit: now("profit") };
   }
 
