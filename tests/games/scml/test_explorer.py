@@ -13,10 +13,10 @@ from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games import PlayerRef
 from understudy.games.scml import GAME
-from understudy.games.scml.dialogues import ENDINGS, read, written
+from understudy.games.scml.dialogues import ENDINGS, Said, _first_offers, read, written
 from understudy.games.scml.fields import WorldPlan
 from understudy.games.scml.match import play
-from understudy.games.scml.record import CONTRACTS, DAYS, DECISIONS, RECORDINGS, WORLDS
+from understudy.games.scml.record import CONTRACTS, DAYS, DECISIONS, RECORDINGS
 from understudy.games.scml.replay import explorer_panels, find_world, recorded_worlds
 from understudy.games.scml.viewer import world_page, world_panel
 from understudy.report.page import page as report_page
@@ -64,6 +64,7 @@ def run(tmp_path_factory):
         [
             plan("whole"),
             plan("watched", watched=frozenset(["Penguin"])),
+            plan("broke", players=(PlayerRef("Random"),) * 5, steps=14),
             plan("outline", filmed=False),
         ],
     )
@@ -212,15 +213,30 @@ def test_who_was_not_watched_has_no_needs(run, story):
     ]
 
 
-def test_bankruptcy_is_the_evening_before_the_first_morning_without_talks(run, story):
-    world = rows(run, WORLDS)[0]
-    for place, factory in enumerate(story["factories"]):
-        mornings = [d["day"] for d in rows(run, DAYS) if d["factory"] == place and d["bankrupt"]]
-        if mornings:
-            assert factory["bankrupt"] == mornings[0] - 1
-        else:
-            last = DAYS_PLAYED - 1 if world["scores"][place] < 0 else None
-            assert factory["bankrupt"] == last
+def test_bankruptcy_is_the_evening_before_the_first_morning_without_talks(run):
+    fallen = find_world(run, "broke")["factories"]
+    for place, factory in enumerate(fallen):
+        days = [day for day in rows(run, DAYS, "broke") if day["factory"] == place]
+        mornings = [day["day"] for day in days if day["bankrupt"]]
+        ended_below = len(days) - 1 if factory["score"] < 0 else None
+        assert factory["bankrupt"] == (mornings[0] - 1 if mornings else ended_below)
+    assert any(factory["bankrupt"] is not None for factory in fallen)
+
+
+def test_an_opener_asked_again_makes_its_later_offers():
+    """Asked for partner 1, it leaves 2 out; asked again for 2, it makes 3 another offer."""
+
+    def said(offered):
+        return Said(None, None, False, offered)
+
+    a, b, c = (1, 0, 5), (2, 0, 5), (3, 0, 5)
+    calls = [
+        {1: said(a), 2: said(None), 3: said(a)},
+        {1: said(c), 2: said(b), 3: said(c)},
+    ]
+    assert {k: v.offered for k, v in _first_offers(calls).items()} == {1: a, 2: b, 3: c}
+    silent = [{1: said(None), 2: said(None)}, {1: said(None), 2: said(None)}, {2: said(None)}]
+    assert _first_offers(silent).keys() == {1, 2}
 
 
 # Finding worlds
@@ -228,12 +244,12 @@ def test_bankruptcy_is_the_evening_before_the_first_morning_without_talks(run, s
 
 def test_worlds_recorded_in_full_are_found_in_recordings_and_results(run):
     found = [world.row["match"] for world in recorded_worlds(run)]
-    assert found == ["whole", "watched", "short"]
+    assert found == ["whole", "watched", "broke", "short"]
     assert find_world(run, "short")["horizon"] == 0
 
 
 def test_an_unknown_world_names_some_that_exist(run, tmp_path):
-    with pytest.raises(InputError, match=r"'outline'.*for example: whole, watched, short"):
+    with pytest.raises(InputError, match=r"'outline'.*for example: whole, watched, broke"):
         find_world(run, "outline")
     with pytest.raises(InputError, match="none at all"):
         find_world(Run(tmp_path), "whole")
