@@ -95,9 +95,11 @@ def test_todays_trades_with_the_outside_are_known_and_tomorrows_are_not():
     carried = [sale(4, 2, concluded=1, seller=FIRST, buyer=MIDDLE)]
     assert [counts(one, bought, of=FIRST)[0] for one in (today, ahead, carried)] == [0, 1, 0]
 
-    # 8 must be sold to the outside today, of which all are in hand
-    ordered = world(Exogenous(day=1, product=3, factory=LAST, quantity=8, unit_price=40))
-    found = audits([sale(8, 1)], ordered)[LAST]
+    # 8 must be sold to the outside on day 1, which is known on that day only
+    ordered = world(Exogenous(day=1, product=2, factory=MIDDLE, quantity=8, unit_price=40))
+    contracts = [purchase(20, 0), sale(3, 1, concluded=0), sale(1, 1, concluded=1)]
+    assert counts(contracts, ordered) == (1, 1)
+    found = audits([sale(8, 1, buyer=MIDDLE, seller=FIRST)], ordered)[MIDDLE]
     assert (found.promised, found.shortfall, found.produced, found.sales) == (8, 0, 8, 0)
 
 
@@ -107,6 +109,8 @@ def test_what_the_bankrupt_will_not_deliver_is_not_counted_on():
     bought = purchase(5, 3)
     assert counts([bought, sale(5, 3, concluded=0)], ruin) == (0, 0)
     assert counts([bought, sale(5, 3, concluded=1)], ruin) == (1, 0)
+    void = audits([bought, purchase(2, 0)], ruin)[FIRST]
+    assert (void.agreements, void.promised) == (2, 2)
 
 
 def test_talks_end_with_bankruptcy_and_agreements_count_on_both_sides():

@@ -43,6 +43,13 @@ def _panels(run: Run) -> "list[Panel]":
     return panels(run)
 
 
+def _replay(run: Run, match: str) -> str:
+    from understudy.games.scml.replay import find_world
+    from understudy.games.scml.viewer import world_page
+
+    return world_page(find_world(run, match))
+
+
 GAME = Game(
     name="scml",
     about="factories in a supply chain negotiate what to buy and sell",
@@ -55,4 +62,5 @@ GAME = Game(
     summarise=_summarise,
     recipes=_recipes,
     panels=_panels,
+    replay=_replay,
 )

@@ -16,10 +16,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scml.oneshot.common import SYSTEM_BUYER_ID, SYSTEM_SELLER_ID
 
+from understudy.data import shards
 from understudy.data.files import writing
 from understudy.games.scml.engine.prices import TradingPrices
+from understudy.games.scml.record import RECORDINGS
 
 Row = dict[str, Any]
+
+
+def write_all(folder: Path) -> int:
+    """Every world recorded in a folder, shard by shard, below its `csv`; how many there are."""
+    keys = [shards.shard_key(path) for path in shards.shard_paths(folder, RECORDINGS[0])]
+    for key in keys:
+        recordings = {
+            table.name: shards.read_shard(shards.shard_path(folder, table, key), table)
+            for table in RECORDINGS
+        }
+        write_csv(folder / "csv", recordings)
+    return sum(1 for _ in (folder / "csv").iterdir())
 
 
 def write_csv(folder: Path, recordings: Mapping[str, pa.Table]) -> None:

@@ -213,7 +213,8 @@ def _league_sizes(
     levels = 2 if track == "oneshot" else dice.randint(*LEVELS)
     fewest, most = FACTORIES
     fillers, guests = _cut(levels * fewest, levels, dice), _cut(count, levels, dice)
-    slots, first = [], 0
+    slots: list[int] = []
+    first = 0
     for level in range(levels):
         if guests[level] + fillers[level] < fewest:
             fillers[level] = fewest - guests[level]

@@ -99,8 +99,9 @@ class Reel:
         """FIELDS entries per decision."""
         self.standings: list[tuple[int, int, int, int]] = []
         """Day, needed supplies, needed sales, contracts made: whenever they had changed."""
+        self.day = -1
+        """Of the last standing; -1: it no longer holds."""
         self._contracts = 0
-        self._day = -1
 
     def count_contracts(self, awi: Any) -> None:
         """Both simulators tell an agent's window on the world of its contracts, one by one."""
@@ -109,20 +110,18 @@ class Reel:
             def call(*arguments: Any, **named: Any) -> None:
                 register(*arguments, **named)
                 self._contracts += 1
-                self._day = -1  # look again
+                self.day = -1
 
             return call
 
         awi._register_sale = counted(awi._register_sale)
         awi._register_supply = counted(awi._register_supply)
 
-    def standing(self, awi: Any) -> int:
-        """Place of the present standing. It changes with contracts and days, not in between."""
-        if self._day != awi.current_step:
-            self._day = awi.current_step
-            needs = awi.needed_supplies, awi.needed_sales
-            self.standings.append((self._day, *needs, self._contracts))
-        return len(self.standings) - 1
+    def look(self, awi: Any) -> None:
+        """Note the present standing. It changes with contracts and days, not in between."""
+        self.day = awi.current_step
+        needs = awi.needed_supplies, awi.needed_sales
+        self.standings.append((self.day, *needs, self._contracts))
 
     def add_talks(
         self, agent: Any, moment: int, call: int, heard: Mapping[str, Any], decided: Any
@@ -130,7 +129,9 @@ class Reel:
         """A joint decision: `decided` by partner, about all whose talks have not ended."""
         if not isinstance(decided, Mapping):
             return  # nothing was said, or the simulator will fail on it
-        standing = self.standing(agent._awi)
+        if self.day != agent._awi.current_step:
+            self.look(agent._awi)
+        standing = len(self.standings) - 1
         for partner, entry in agent._negotiators.items():
             nmi = entry.negotiator.nmi
             if nmi is None:
@@ -268,43 +269,58 @@ def _joint_calls(kind: Any, film: Film, reel: Reel) -> dict[str, Callable[..., A
 
 
 def _plain_calls(kind: Any, film: Film, reel: Reel) -> dict[str, Callable[..., Any]]:
-    make_offer, answer_offer, flat = kind.propose, kind.respond, reel.flat
+    return {
+        "propose": _propose(kind.propose, film, reel),
+        "respond": _respond(kind.respond, film, reel),
+    }
+
+
+def _propose(method: Any, film: Film, reel: Reel) -> Callable[..., Any]:
+    flat, standings = reel.flat, reel.standings
 
     def propose(self: Any, negotiator_id: Any, state: Any, *rest: Any, **named: Any) -> Any:
         if film.inside:
-            return make_offer(self, negotiator_id, state, *rest, **named)
+            return method(self, negotiator_id, state, *rest, **named)
         film.inside = True
         try:
-            offer = make_offer(self, negotiator_id, state, *rest, **named)
+            offer = method(self, negotiator_id, state, *rest, **named)
         finally:
             film.inside = False
         step = state.step
         if film.rejection == (reel, negotiator_id, step):
             flat[-1] = offer
         else:
-            heard, standing = state.current_offer, reel.standing(self._awi)
-            moment = next(film.moments)
+            if reel.day != self._awi.current_step:
+                reel.look(self._awi)
+            moment, standing, heard = next(film.moments), len(standings) - 1, state.current_offer
             flat.extend((moment, standing, PROPOSE, negotiator_id, step, heard, None, offer))
         film.rejection = None
         return offer
 
+    return propose
+
+
+def _respond(method: Any, film: Film, reel: Reel) -> Callable[..., Any]:
+    flat, standings = reel.flat, reel.standings
+
     def respond(self: Any, negotiator_id: Any, state: Any, *rest: Any, **named: Any) -> Any:
         if film.inside:
-            return answer_offer(self, negotiator_id, state, *rest, **named)
+            return method(self, negotiator_id, state, *rest, **named)
         film.inside = True
         try:
-            answer = answer_offer(self, negotiator_id, state, *rest, **named)
+            answer = method(self, negotiator_id, state, *rest, **named)
         finally:
             film.inside = False
         if answer is _WAIT:
             return answer
-        step, heard, standing = state.step, state.current_offer, reel.standing(self._awi)
-        this = reel, negotiator_id, step
+        if reel.day != self._awi.current_step:
+            reel.look(self._awi)
+        this = reel, negotiator_id, state.step
         if film.rejection == this:  # asked again, because it failed to follow with an offer
             del flat[-FIELDS:]
-        moment = next(film.moments)
-        flat.extend((moment, standing, RESPOND, negotiator_id, step, heard, answer, None))
+        moment, standing, heard = next(film.moments), len(standings) - 1, state.current_offer
+        flat.extend((moment, standing, RESPOND, negotiator_id, state.step, heard, answer, None))
         film.rejection = this if answer is _REJECT else None
         return answer
 
-    return {"propose": propose, "respond": respond}
+    return respond

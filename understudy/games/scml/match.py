@@ -1,10 +1,8 @@
 """Play worlds, in our engine or in the real scml package, and record them."""
 
-import contextlib
-import functools
 import random
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +15,7 @@ from understudy.errors import InputError
 from understudy.games import Played
 from understudy.games.scml.account import Account, FactoryDay, account
 from understudy.games.scml.audit import audit
-from understudy.games.scml.engine import agents, talks
+from understudy.games.scml.engine import agents
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.dice import dice_left_alone
@@ -134,8 +132,7 @@ def _simulate(plan: WorldPlan, config: WorldConfig, kinds: Sequence[type[OneShot
 def _in_engine(
     config: WorldConfig, kinds: Sequence[type[OneShotAgent]], conserve_stock: bool
 ) -> Game:
-    with _agendas_without_dice():
-        world = World(config, [(kind, {}) for kind in kinds], conserve_stock=conserve_stock).run()
+    world = World(config, [(kind, {}) for kind in kinds], conserve_stock=conserve_stock).run()
     place = {name: index for index, name in enumerate(config.names)}
     return Game(
         contracts=world.ledger.contracts,
@@ -144,32 +141,6 @@ def _in_engine(
         bankrupt=[factory.bankrupt for factory in world.factories],
         faults=[(place[fault.factory], fault.day, fault.error) for fault in world.faults],
     )
-
-
-@contextlib.contextmanager
-def _agendas_without_dice() -> Iterator[None]:
-    """Take the agents' dice out of the engine's hands.
-
-    negmas rolls them to make an agenda, and the engine makes agendas when it has none to use again,
-    so a game would depend on the worlds played before it. To go when the engine sees to it itself.
-    """
-
-    def careful(make: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(make)
-        def call(*arguments: Any, **named: Any) -> Any:
-            with dice_left_alone():
-                return make(*arguments, **named)
-
-        return call
-
-    makers = {name: getattr(talks, name) for name in ("make_issue", "make_os")}
-    for name, make in makers.items():
-        setattr(talks, name, careful(make))
-    try:
-        yield
-    finally:
-        for name, make in makers.items():
-            setattr(talks, name, make)
 
 
 def _in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]]) -> Game:

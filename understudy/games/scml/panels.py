@@ -8,6 +8,7 @@ from understudy.data.results import results_of
 from understudy.data.runs import Run
 from understudy.games.scml.meetings import LEVELS, Rows
 from understudy.games.scml.record import RESULTS
+from understudy.games.scml.replay import explorer_panels
 from understudy.games.scml.resampling import Estimate
 from understudy.games.scml.strength import PlayerStrength, Strength, assess
 from understudy.report import charts
@@ -18,12 +19,13 @@ MOST = 20  # players in charts that grow with each; tables hold all
 
 
 def panels(run: Run) -> list[Panel]:
-    """All that there is to show of a run; none without results."""
-    return [
+    """Strength, then worlds to look into; none without results and recordings."""
+    strength = [
         panel
         for name, results in results_of(run, RESULTS).items()
         for panel in strength_panels(name, results)
     ]
+    return [*strength, *explorer_panels(run)]
 
 
 def strength_panels(name: str, results: pa.Table) -> list[Panel]:

@@ -2,7 +2,8 @@
 
 A world is named by `match`, a factory by its place in the world's row, where the first level comes
 first. What a factory had agreed to at any moment follows from `contracts`: a decision says how many
-contracts its factory had made by then.
+contracts its factory had made by then. Decisions lie one factory after the other, because so they
+take two thirds of the space; `moment` puts them in the order of the world.
 """
 
 from typing import Final
@@ -94,9 +95,9 @@ DAYS: Final = Table(
         Column("storage_cost", pa.float64(), "per unit left over, as a share of price_in"),
         Column("disposal_cost", pa.float64(), "likewise"),
         Column("shortfall_penalty", pa.float64(), "per unit not made, as a share of price_out"),
-        Column("supplies", _INTS, "units bought for today, tomorrow, ... up to the horizon"),
+        Column("supplies", _INTS, "units bought for today, tomorrow, ..., from the bankrupt too"),
         Column("supplies_money", _INTS, "what they cost"),
-        Column("sales", _INTS, "units sold for today, tomorrow, ... up to the horizon"),
+        Column("sales", _INTS, "units sold for today, tomorrow, ..., to the bankrupt too"),
         Column("sales_money", _INTS, "what they bring"),
         Column("bought", pa.int32(), "units from others; this and the following: in the evening"),
         Column("bought_money", pa.int64(), "paid for them"),
@@ -115,7 +116,9 @@ DECISIONS: Final = Table(
     _MADE_BY,
     (
         Column("match", pa.string(), "which world"),
-        Column("moment", pa.int32(), "number of the call in its world; a joint one has many rows"),
+        Column(
+            "moment", pa.int32(), "order of the calls in a world; a joint one has a row per talk"
+        ),
         Column("day", pa.int16(), "when"),
         Column("factory", pa.int8(), "who decides"),
         Column("call", pa.string(), "first_proposals, counter_all, propose or respond"),
@@ -126,7 +129,12 @@ DECISIONS: Final = Table(
         Column("heard_price", pa.int32(), "its unit price", True),
         Column("answer", pa.string(), "accept, reject or end; none where nothing was asked", True),
         Column("omitted", pa.bool_(), "ended by saying nothing of this partner"),
-        Column("offered_quantity", pa.int16(), "the offer made; none: no offer", True),
+        Column(
+            "offered_quantity",
+            pa.int16(),
+            "the offer made; none: no offer, or one that the rules forbid",
+            True,
+        ),
         Column("offered_day", pa.int16(), "its delivery day", True),
         Column("offered_price", pa.int32(), "its unit price", True),
         Column("needed_supplies", pa.int16(), "as the simulator shows it at that moment"),

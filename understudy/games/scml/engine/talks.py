@@ -14,6 +14,7 @@ from negmas.outcomes import make_issue, make_os
 from negmas.outcomes.outcome_ops import cast_value_types, outcome_types_are_ok
 from negmas.sao import SAOState
 
+from understudy.games.scml.engine.dice import dice_left_alone
 from understudy.games.scml.engine.faults import CallTimeout, Failure
 
 ROUNDS = 20
@@ -43,7 +44,8 @@ class Voice(Protocol):
 
 @lru_cache(maxsize=4096)
 def _issue(low: int, high: int, name: str) -> Any:
-    return make_issue((low, high), name=name)
+    with dice_left_alone():  # negmas rolls them
+        return make_issue((low, high), name=name)
 
 
 class Agenda:
@@ -62,7 +64,8 @@ class Agenda:
     @cached_property
     def outcome_space(self) -> Any:
         """The same for negmas."""
-        return make_os(self.issues)
+        with dice_left_alone():  # it may be made in the middle of an agent's turn
+            return make_os(self.issues)
 
     def admit(self, offer: Any) -> Offer | None:
         """The offer in whole numbers; None if it is not allowed (SAOMechanism._safe_counter)."""
