@@ -219,7 +219,7 @@ def test_a_cluster_makes_the_same_recordings_and_samples(cluster, recorded, tmp_
 
 @pytest.mark.parametrize(
     ("workers", "limit", "told"),
-    [("0", "1", "TimeoutError: over its time limit"), ("2", "3", "no answer within 3 s, killed")],
+    [("0", "1", "OverLimit: over its time limit"), ("2", "3", "no answer within 3 s, killed")],
 )
 def test_a_hung_task_is_told_and_the_same_command_does_the_rest(
     workers, limit, told, recorded, tmp_path, monkeypatch

@@ -144,7 +144,7 @@ def alarms():
 
 def test_the_limit_in_this_process_is_an_exception_in_the_task(alarms):
     hung, fine = run(snooze, [5, 0.01], 0, seconds_per_task=0.3)
-    assert hung.error.startswith("TimeoutError: over its time limit (tasks_for_workers.py:")
+    assert hung.error.startswith("OverLimit: over its time limit (tasks_for_workers.py:")
     assert fine.value == 0.01
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
     assert not alarms

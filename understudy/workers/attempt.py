@@ -39,7 +39,7 @@ def attempt(
     try:
         with _alarm(seconds, at_limit) if seconds else contextlib.nullcontext():
             return function(argument), None
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, OverLimit) as error:
         return None, line_of(error)
 
 
@@ -58,9 +58,13 @@ def _alarm(seconds: float, action: Any) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, left, interval)
 
 
+class OverLimit(BaseException):
+    """A task has used up its time. Not an Exception: what runs in a task may catch those."""
+
+
 def interrupt(*_: object) -> None:
     """What to do at the limit in a process that must live on."""
-    raise TimeoutError("over its time limit")
+    raise OverLimit("over its time limit")
 
 
 def line_of(error: BaseException) -> str:

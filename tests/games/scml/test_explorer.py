@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from operator import itemgetter
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -176,7 +177,7 @@ def test_every_contract_ends_a_talk_and_every_agreement_is_a_contract(story):
 def test_an_offer_is_what_one_side_made_and_the_other_heard(run, story):
     """The definition, from the table: in a talk told in full both sides' rows say the same."""
     heard, made = defaultdict(list), defaultdict(list)
-    for row in rows(run, DECISIONS):
+    for row in sorted(rows(run, DECISIONS), key=itemgetter("moment")):
         pair = (row["factory"], row["partner"])
         key = row["day"], *(pair if LEVELS[pair[0]] == 1 else pair[::-1])
         if row["heard_quantity"] is not None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from understudy.data.results import results_of
+from understudy.data.results import read_results, results_of
 from understudy.data.runs import Run
 from understudy.games.scml.meetings import LEVELS, Rows
 from understudy.games.scml.record import RESULTS
@@ -20,11 +20,10 @@ MOST = 20  # players in charts that grow with each; tables hold all
 
 def panels(run: Run) -> list[Panel]:
     """Strength, then worlds to look into; none without results and recordings."""
-    strength = [
-        panel
-        for name, results in results_of(run, RESULTS).items()
-        for panel in strength_panels(name, results)
-    ]
+    results = results_of(run, RESULTS)
+    if not results and any(run.recordings.glob(f"{RESULTS.name}-*.parquet")):
+        results = {"the recorded worlds": read_results(run.recordings, RESULTS)}
+    strength = [panel for name, rows in results.items() for panel in strength_panels(name, rows)]
     return [*strength, *explorer_panels(run)]
 
 
