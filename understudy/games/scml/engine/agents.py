@@ -64,11 +64,16 @@ LEAGUE_2026 = {
     "SupmerkosV3": "team_22272",
 }
 
+OURS = {
+    "HRL": "understudy.games.scml.agent.HRLAgent",
+    "SafePenguin": "understudy.games.scml.guarded.SafePenguin",
+}
 STD: dict[str, str] = (
     BUILT_INS
     | {name: f"scml_agents.scml2024.standard.{path}" for name, path in LEAGUE_2024.items()}
     | {name: f"scml_agents.scml2025.standard.{path}" for name, path in LEAGUE_2025.items()}
     | {name: f"scml_agents.scml2026.standard.{p}.MAIN_AGENT" for name, p in LEAGUE_2026.items()}
+    | OURS
 )
 ONESHOT: dict[str, str] = {
     "Random": "scml.oneshot.agents.RandomOneShotAgent",

@@ -1,0 +1,121 @@
+"""HRL-XF as one agent for scml's worlds and ours.
+
+    from understudy.games.scml.agent import HRLAgent
+
+Safety (L1) says what may be promised, priorities (L4) who is served first, and in between stands
+whoever decides about one talk. Without weights that is L1's own baseline.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from negmas import ResponseType, SAOResponse
+from scml.std import StdSyncAgent
+
+from understudy.games.scml.layers.l1_safety import Offer, Safety, SafetySettings
+from understudy.games.scml.layers.l4_priorities import in_order, teacher_weights
+from understudy.games.scml.state import Memory, State, morning_of, place_of, promises_of
+
+ACCEPT, REJECT = ResponseType.ACCEPT_OFFER, ResponseType.REJECT_OFFER
+END = ResponseType.END_NEGOTIATION
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What to do in one talk."""
+
+    response: ResponseType
+    offer: Offer | None = None
+
+
+class HRLAgent(StdSyncAgent):
+    """Plays Standard and OneShot worlds."""
+
+    def __init__(self, *arguments: Any, reserve: float = 0.1, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._reserve = reserve
+        self._memory = Memory()
+        self._offered: dict[str, Offer] = {}
+        """What lies on the table of each partner, or was accepted and not yet signed."""
+        self._conserves = False
+        self._stock_before = 0
+
+    def init(self) -> None:
+        """The world is there."""
+        self._place = place_of(self.awi)
+        super().init()
+
+    def before_step(self) -> None:
+        """A new day."""
+        super().before_step()
+        self._morning = morning_of(self.awi)
+        # In scml stock never falls. Where it does, production takes from it.
+        self._conserves = self._conserves or self._morning.stock < self._stock_before
+        self._stock_before = self._morning.stock
+        self._memory.open_day()
+        self._offered = {}
+
+    def first_proposals(self) -> dict[str, Offer | None]:
+        """A first offer to everybody, made at once."""
+        state = self._state(list(self.negotiators))
+        decided = self._decide(state)
+        for partner, decision in decided.items():
+            if self._place.opens:
+                self._memory.say(partner, decision.offer)
+        return {partner: decision.offer for partner, decision in decided.items()}
+
+    def counter_all(
+        self, offers: Mapping[str, Offer | None], states: Mapping[str, Any]
+    ) -> dict[str, SAOResponse]:
+        """An answer to everybody who made an offer, decided at once."""
+        for partner, offer in offers.items():
+            self._memory.hear(partner, states[partner].step, offer)
+        decided = self._decide(self._state(list(offers)))
+        for partner, decision in decided.items():
+            self._memory.say(partner, decision.offer)
+        return {
+            partner: SAOResponse(decision.response, self._outcome(offers, partner, decision))
+            for partner, decision in decided.items()
+        }
+
+    @staticmethod
+    def _outcome(
+        offers: Mapping[str, Offer | None], partner: str, decision: Decision
+    ) -> Offer | None:
+        return offers[partner] if decision.response is ACCEPT else decision.offer
+
+    def _state(self, partners: list[str]) -> State:
+        suppliers = set(self.awi.my_suppliers)
+        talks = tuple(self._memory.talk(name, name in suppliers) for name in partners)
+        return State(self._place, self._morning, promises_of(self.awi), talks)
+
+    def _decide(self, state: State) -> dict[str, Decision]:
+        """In order of priority, each with what those before it have left."""
+        safety = Safety.of(state, SafetySettings(self._reserve, self._conserves))
+        talked_about = {talk.partner for talk in state.talks}
+        for partner, offer in list(self._offered.items()):
+            if self.get_nmi(partner) is None:
+                del self._offered[partner]  # that talk is over: signed, or never will be
+            elif partner not in talked_about:
+                safety.room.take(partner in self.awi.my_suppliers, offer)
+        weights = teacher_weights(state, safety)
+        decided: dict[str, Decision] = {}
+        for place in in_order(weights, state.talks):
+            talk = state.talks[place]
+            decision = self.decide(state, safety, place, weights[place])
+            decided[talk.partner] = decision
+            binding = talk.heard[1:] if decision.response is ACCEPT else decision.offer  # type: ignore[index]
+            self._offered.pop(talk.partner, None)
+            if binding is not None:
+                safety.room.take(talk.buys, binding)
+                self._offered[talk.partner] = binding
+        return decided
+
+    def decide(self, state: State, safety: Safety, place: int, weight: float) -> Decision:
+        """About one talk, within `safety`: accept what is safe, else offer the baseline."""
+        talk = state.talks[place]
+        if talk.heard is not None and safety.allows(talk.buys, talk.heard[1:]):
+            return Decision(ACCEPT)
+        offer = safety.baseline(talk.buys)
+        return Decision(REJECT, offer) if offer is not None else Decision(END)
