@@ -1,8 +1,5 @@
 """The engine against the real simulator, world by world, and that a wrong rule would show."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -95,16 +92,3 @@ def test_cases_have_everybody_alone_and_some_mixed():
     assert [c.field for c in found] == ["Penguin"] * 3 + ["AS0"] * 3 + ["mixed"] * 3
     assert [len(c.factories_per_level) for c in found[:3]] == [2, 3, 4]
     assert verify.cases(["Penguin", "AS0"], 3, seed=0) == found
-
-
-def test_nothing_is_written_under_the_home_directory(tmp_path):
-    code = (
-        "from understudy.games.scml.verify import Case, compare\n"
-        "compare(Case('std', '', ('Penguin',) * 4, (2, 2), 3, 0))"
-    )
-    home = tmp_path / "home"
-    home.mkdir()
-    environment = {**os.environ, "HOME": str(home)}
-    environment.pop("MPLCONFIGDIR", None)
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=120)
-    assert list(home.iterdir()) == []
