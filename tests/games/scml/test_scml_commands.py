@@ -9,10 +9,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow.parquet as pq
 import pytest
 import small_runs
-from small_runs import Done, assert_refused, contents, understudy
+from small_runs import Done, assert_refused, contents, rows, understudy
 
 from understudy import games, stages
 from understudy.data.runs import Run
@@ -97,12 +96,6 @@ def runs(killed):
 @pytest.fixture(scope="module")
 def whole(runs):
     return runs.root / "whole"
-
-
-def rows(folder, table):
-    return [
-        row for path in sorted(folder.glob(f"{table}-*")) for row in pq.read_table(path).to_pylist()
-    ]
 
 
 def assert_a_part(folder, whole, *tables):
