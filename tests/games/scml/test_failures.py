@@ -15,6 +15,8 @@ from small_runs import (
     understudy,
 )
 
+from understudy import stages
+from understudy.data.runs import Run
 from understudy.games.scml import GAME, failures, fields, match
 from understudy.games.scml.engine import agents
 from understudy.games.scml.engine.world import World
@@ -40,8 +42,11 @@ class LostInTalks(SyncRandomStdAgent):
 
 
 class LostAtNight(RandomStdAgent):
+    day = 0
+
     def step(self):
-        raise KeyError("lost at night")
+        if self.awi.current_step >= self.day:
+            raise KeyError("lost at night")
 
 
 class Asleep(RandomStdAgent):
@@ -106,15 +111,21 @@ def test_a_failing_agent_is_told_and_the_others_have_their_worlds(kind, bad, tmp
     assert {"Bad", "Greedy"} <= set(told.split())
 
 
-def test_in_scml_the_world_ends_there_and_that_is_told(bad, tmp_path):
+@pytest.mark.parametrize("day", [0, 2])
+def test_in_scml_the_world_ends_there_and_that_is_told(day, bad, tmp_path, monkeypatch):
     bad(LostAtNight)
-    told = succeed(f"record scml --simulator scml --agents Bad,Greedy {PLAY}", tmp_path).out
-    *_, line = told.splitlines()
+    monkeypatch.setattr(LostAtNight, "day", day)
+    command = f"record scml --simulator scml --agents Bad,Greedy --csv {PLAY}"
+    _, line, csv = succeed(command, tmp_path).out.splitlines()
     assert line.startswith(f"faults: Bad {WORLDS} in {WORLDS} worlds (first: ")
-    assert line.endswith(", day 0, KeyError: 'lost at night')")
+    assert line.endswith(f", day {day}, KeyError: 'lost at night')")
     results = rows(tmp_path / "recordings", "results")
     assert [row["faults"] for row in results if row["player"] == "Bad"] == [1] * WORLDS
     assert {row["faults"] for row in results if row["player"] != "Bad"} == {0}
+    assert len(rows(tmp_path / "recordings", "days")) == day * len(results)
+    assert csv.startswith(f"{WORLDS if day else 0} folders of CSV files")
+    page = stages.report(Run(tmp_path)).read_text()
+    assert ("lost at night" in page) == (day > 0)  # a world without a day is not shown
 
 
 def test_where_nobody_fails_nothing_is_told(tmp_path):

@@ -219,6 +219,8 @@ def _needs(decisions: pa.Table, steps: int) -> dict[int, list[list[int] | None]]
     for factory, day, *needed in zip(
         *(decisions[name].to_pylist() for name in columns), strict=True
     ):
+        if day == steps:
+            continue  # a failure ended the world before that day did
         by_day = found.setdefault(factory, [None] * steps)
         by_day[day] = [*(by_day[day] or needed)[:2], *needed]
     return found
