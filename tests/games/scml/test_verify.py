@@ -1,8 +1,10 @@
 """The engine against the real simulator, world by world, and that a wrong rule would show."""
 
+import time
 from dataclasses import replace
 
 import pytest
+from scml.std.agents import RandomStdAgent
 
 from understudy.games.scml import verify
 from understudy.games.scml.engine import agents, economy, prices, talks, world
@@ -69,6 +71,32 @@ def test_a_wrong_rule_shows(monkeypatch, module, rule, wrong):
     monkeypatch.setattr(module, rule, wrong)
     played = case(["Random", "Penguin"], (2, 2), 12), case(["Greedy", "Random"], (2, 2), 15)
     assert any(compare(one).differences for one in played)
+
+
+class Dawdling(RandomStdAgent):
+    """Takes half a minute to think, by the clock that negmas looks at."""
+
+    minutes = 0.0
+
+    def propose(self, negotiator_id, state):
+        Dawdling.minutes += 0.5
+        return super().propose(negotiator_id, state)
+
+
+def test_the_clock_on_the_wall_decides_nothing(monkeypatch):
+    seconds, nanoseconds = time.perf_counter, time.perf_counter_ns
+    later = {
+        "perf_counter": lambda: seconds() + 60 * Dawdling.minutes,
+        "perf_counter_ns": lambda: nanoseconds() + int(6e10 * Dawdling.minutes),
+    }
+    for name, clock in later.items():
+        monkeypatch.setattr(time, name, clock)
+    monkeypatch.setattr(Dawdling, "minutes", 0.0)
+    monkeypatch.setitem(agents.STD, "Dawdling", f"{__name__}.Dawdling")
+    found = compare(case(["Dawdling", "Random"], (2, 2), 8))
+    assert Dawdling.minutes > 20
+    assert found.contracts > 0
+    assert found.differences == []
 
 
 def test_conserving_stock_is_another_game(monkeypatch):
