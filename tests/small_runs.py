@@ -5,11 +5,13 @@ import fcntl
 import io
 import json
 import os
+import resource
 import shlex
 import sys
 from dataclasses import replace
 from typing import NamedTuple
 
+import pyarrow.parquet as pq
 import pytest
 
 from understudy import cli
@@ -113,6 +115,12 @@ def contents(folder):
     return found
 
 
+def rows(folder, table):
+    """A table's rows of all its shards."""
+    shards = sorted(folder.glob(f"{table}-*.parquet"))
+    return [row for path in shards for row in pq.read_table(path).to_pylist()]
+
+
 def _weights(raw):
     """Header and tensors; the header's entries come in any order."""
     size = int.from_bytes(raw[:8], "little")
@@ -135,3 +143,14 @@ def assert_refused(done, *words):
     assert done.err.count("\n") == 1
     for word in words:
         assert str(word) in done.err
+
+
+@contextlib.contextmanager
+def a_disk_that_takes_files_up_to(size):
+    """Writing beyond fails as on a full disk; Python ignores the signal that comes with it."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -5,7 +5,6 @@ import errno
 import json
 import os
 import random
-import resource
 import shutil
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from small_runs import (
     ENCODE,
     RECORD,
     TRAIN,
+    a_disk_that_takes_files_up_to,
     assert_refused,
     contents,
     finished_run,
@@ -241,17 +241,6 @@ def test_a_hung_task_is_told_and_the_same_command_does_the_rest(
         f"{table}-00002.parquet" for table in ("matches", "results", "steps")
     ]
     assert contents(run / "recordings") == contents(recorded / "recordings")
-
-
-@contextlib.contextmanager
-def a_disk_that_takes_files_up_to(size):
-    """Writing beyond fails as on a full disk; Python ignores the signal that comes with it."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_failed_write_leaves_nothing_half_written(recorded, tmp_path):

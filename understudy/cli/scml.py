@@ -107,6 +107,7 @@ def record(
     from understudy.games import PlayerRef
     from understudy.games.scml.engine import agents as known
     from understudy.games.scml.engine.rules import track_named
+    from understudy.games.scml.failures import failure_lines
     from understudy.games.scml.fields import (
         Tournament,
         field_named,
@@ -148,6 +149,8 @@ def record(
     )
     size = sum(path.stat().st_size for path in run.recordings.glob("*.parquet"))
     print(f"{total:,} worlds in {run.recordings}, {size / 1e6:,.1f} MB")
+    for line in failure_lines(run.recordings):
+        print(line)
     if csv:
         from understudy.games.scml.csv_logs import write_all
 
@@ -192,6 +195,7 @@ def compete(
     from understudy.data.files import write_text
     from understudy.data.runs import COMPETE
     from understudy.games.scml.engine.rules import track_named
+    from understudy.games.scml.failures import failure_lines
     from understudy.games.scml.fields import (
         Tournament,
         field_named,
@@ -233,6 +237,8 @@ def compete(
         print(text)
     else:
         out_console.print(strength_table(strength))
+        for line in failure_lines(competition.folder):
+            print(line)
         print(f"All of it: {competition.folder / 'strength.json'}")
 
 

@@ -6,10 +6,11 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 from negmas import ResponseType, SAOResponse
 from scml.std import StdSyncAgent
-from scml.std.agents import RandomStdAgent
+from scml.std.agents import RandomStdAgent, SyncRandomStdAgent
 
 from understudy.games.scml import verify
 from understudy.games.scml.engine.config import draw
@@ -219,6 +220,81 @@ def test_for_an_agent_that_cannot_be_made_one_plays_that_does_nothing(fail, limi
 def test_when_strict_an_agent_must_be_makeable():
     with pytest.raises(ZeroDivisionError):
         play(unborn(lambda: 1 / 0), strict=True)
+
+
+class UnspeakableError(Exception):
+    def __str__(self):
+        raise ValueError
+
+
+class FailingWithoutWords(RandomStdAgent):
+    def step(self):
+        raise UnspeakableError
+
+
+class Forgetting(RandomStdAgent):
+    def before_step(self):
+        self._negotiators.clear()
+
+
+class FailingInTheMorning(SyncRandomStdAgent):
+    def reset(self):
+        if getattr(self, "_awi", None):  # else it could not even be made
+            raise KeyError("asleep")
+
+
+class FailingAfterTalks(SyncRandomStdAgent):
+    def _reset_for(self, negotiator_id):
+        raise KeyError("tired")
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        (FailingWithoutWords, "UnspeakableError"),
+        (Forgetting, None),
+        (FailingInTheMorning, "KeyError: 'asleep'"),
+        (FailingAfterTalks, "KeyError: 'tired'"),
+    ],
+)
+def test_whatever_an_agent_spoils_is_its_own(kind, error):
+    world = play(kind)
+    assert {fault.factory for fault in world.faults} <= {"00@0"}
+    assert error is None or error in {fault.error for fault in world.faults}
+    assert len(world.factories[0].profits) == 6
+
+
+NOT_NUMBERS = (float("nan"),) * 3
+NONSENSE = [5, "abc", (1, 2), [1, 2, 3], {}, {"who": 1}, np.array([1, 2]), NOT_NUMBERS, object]
+
+
+@pytest.mark.parametrize("nonsense", NONSENSE, ids=repr)
+def test_whatever_an_agent_answers_the_world_goes_on(nonsense):
+    def everywhere(self, *_, **__):
+        return nonsense
+
+    def to_all(self, *_):
+        return dict.fromkeys(self.negotiators, nonsense)
+
+    def countered(self, offers, states):
+        return {partner: SAOResponse(ResponseType.REJECT_OFFER, nonsense) for partner in offers}
+
+    answers = [
+        {"propose": everywhere},
+        {"respond": everywhere},
+        *(
+            {call: say}
+            for call in ("first_proposals", "counter_all")
+            for say in (everywhere, to_all)
+        ),
+        {"counter_all": countered},
+    ]
+    for methods in answers:
+        one_by_one = methods.keys() <= {"propose", "respond"}
+        base = RandomStdAgent if one_by_one else SyncRandomStdAgent
+        world = play(type("Raving", (base,), methods))
+        assert {fault.factory for fault in world.faults} <= {"00@0"}
+        assert len(world.factories[0].profits) == 6
 
 
 def test_nothing_is_left_of_the_watch():

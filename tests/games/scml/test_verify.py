@@ -1,11 +1,10 @@
 """The engine against the real simulator, world by world, and that a wrong rule would show."""
 
-import os
-import subprocess
-import sys
+import time
 from dataclasses import replace
 
 import pytest
+from scml.std.agents import RandomStdAgent
 
 from understudy.games.scml import verify
 from understudy.games.scml.engine import agents, economy, prices, talks, world
@@ -74,6 +73,32 @@ def test_a_wrong_rule_shows(monkeypatch, module, rule, wrong):
     assert any(compare(one).differences for one in played)
 
 
+class Dawdling(RandomStdAgent):
+    """Takes half a minute to think, by the clock that negmas looks at."""
+
+    minutes = 0.0
+
+    def propose(self, negotiator_id, state):
+        Dawdling.minutes += 0.5
+        return super().propose(negotiator_id, state)
+
+
+def test_the_clock_on_the_wall_decides_nothing(monkeypatch):
+    seconds, nanoseconds = time.perf_counter, time.perf_counter_ns
+    later = {
+        "perf_counter": lambda: seconds() + 60 * Dawdling.minutes,
+        "perf_counter_ns": lambda: nanoseconds() + int(6e10 * Dawdling.minutes),
+    }
+    for name, clock in later.items():
+        monkeypatch.setattr(time, name, clock)
+    monkeypatch.setattr(Dawdling, "minutes", 0.0)
+    monkeypatch.setitem(agents.STD, "Dawdling", f"{__name__}.Dawdling")
+    found = compare(case(["Dawdling", "Random"], (2, 2), 8))
+    assert Dawdling.minutes > 20
+    assert found.contracts > 0
+    assert found.differences == []
+
+
 def test_conserving_stock_is_another_game(monkeypatch):
     conserving = lambda *a, **k: world.World(*a, **k, conserve_stock=True)  # noqa: E731
     monkeypatch.setattr(verify, "World", conserving)
@@ -95,16 +120,3 @@ def test_cases_have_everybody_alone_and_some_mixed():
     assert [c.field for c in found] == ["Penguin"] * 3 + ["AS0"] * 3 + ["mixed"] * 3
     assert [len(c.factories_per_level) for c in found[:3]] == [2, 3, 4]
     assert verify.cases(["Penguin", "AS0"], 3, seed=0) == found
-
-
-def test_nothing_is_written_under_the_home_directory(tmp_path):
-    code = (
-        "from understudy.games.scml.verify import Case, compare\n"
-        "compare(Case('std', '', ('Penguin',) * 4, (2, 2), 3, 0))"
-    )
-    home = tmp_path / "home"
-    home.mkdir()
-    environment = {**os.environ, "HOME": str(home)}
-    environment.pop("MPLCONFIGDIR", None)
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=120)
-    assert list(home.iterdir()) == []

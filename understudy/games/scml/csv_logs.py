@@ -26,18 +26,20 @@ Row = dict[str, Any]
 
 def write_all(folder: Path) -> int:
     """Every world recorded in a folder, shard by shard, below its `csv`; how many there are."""
-    keys = [shards.shard_key(path) for path in shards.shard_paths(folder, RECORDINGS[0])]
-    for key in keys:
+    written = 0
+    for path in shards.shard_paths(folder, RECORDINGS[0]):
+        key = shards.shard_key(path)
         recordings = {
             table.name: shards.read_shard(shards.shard_path(folder, table, key), table)
             for table in RECORDINGS
         }
-        write_csv(folder / "csv", recordings)
-    return sum(1 for _ in (folder / "csv").iterdir())
+        written += write_csv(folder / "csv", recordings)
+    return written
 
 
-def write_csv(folder: Path, recordings: Mapping[str, pa.Table]) -> None:
-    """A folder per world that is recorded in full."""
+def write_csv(folder: Path, recordings: Mapping[str, pa.Table]) -> int:
+    """A folder per world that is recorded in full and had a day; how many there are."""
+    written = 0
     for world in recordings["worlds"].to_pylist():
         days, contracts, decisions = (
             _rows(recordings[name], world["match"]) for name in ("days", "contracts", "decisions")
@@ -50,6 +52,8 @@ def write_csv(folder: Path, recordings: Mapping[str, pa.Table]) -> None:
         _write(target / "contracts.csv", _contracts(world, names, contracts, days))
         _write(target / "negotiations.csv", _talks(world, names, contracts, days, decisions))
         _write(target / "stats.csv", _stats(world, names, contracts, days))
+        written += 1
+    return written
 
 
 def _rows(table: pa.Table, match: str) -> list[Row]:

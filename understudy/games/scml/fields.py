@@ -306,17 +306,18 @@ def _rotations(
 
 def field_named(name: str) -> FieldName:
     """A field by its name on the command line."""
-    for field in get_args(FieldName):
-        if field == name:
-            found: FieldName = field
-            return found
-    raise InputError(f"there is no field '{name}'; there is {', '.join(FIELDS)}")
+    found: FieldName = _one_of(get_args(FieldName), "field", name)
+    return found
 
 
 def simulator_named(name: str) -> Simulator:
     """A simulator by its name on the command line."""
-    for simulator in get_args(Simulator):
-        if simulator == name:
-            found: Simulator = simulator
-            return found
-    raise InputError(f"there is no simulator '{name}'; there is {', '.join(get_args(Simulator))}")
+    found: Simulator = _one_of(get_args(Simulator), "simulator", name)
+    return found
+
+
+def _one_of(known: Sequence[str], what: str, name: str) -> Any:
+    """The name, if there is such a thing; the caller says of which type it then is."""
+    if name not in known:
+        raise InputError(f"there is no {what} '{name}'; there is {', '.join(known)}")
+    return name

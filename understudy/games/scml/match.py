@@ -19,6 +19,7 @@ from understudy.games.scml.engine import agents
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.dice import dice_left_alone
+from understudy.games.scml.engine.faults import described
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.fields import WorldPlan
 from understudy.games.scml.film import Film, filmed
@@ -153,8 +154,7 @@ def _in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]]) -> Game:
         except Exception as error:
             if stream.raised_by is None:
                 raise
-            line = f"{type(error).__name__}: {error}"
-            faults.append((stream.raised_by, int(world.current_step), line))
+            faults.append((stream.raised_by, int(world.current_step), described(error)))
     names = config.names
     scores = world.scores()
     place = {name: index for index, name in enumerate(names)}

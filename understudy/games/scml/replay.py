@@ -18,6 +18,7 @@ from understudy.data.schema import Table
 from understudy.errors import InputError
 from understudy.games.scml.dialogues import ENDINGS, ROUNDS, opens, talks, written
 from understudy.games.scml.engine.rules import RULES, track_named
+from understudy.games.scml.failures import Failure
 from understudy.games.scml.record import CONTRACTS, DAYS, DECISIONS, WORLDS
 from understudy.games.scml.viewer import world_panel
 from understudy.report.page import Panel
@@ -148,7 +149,7 @@ def story(world: Recorded) -> dict[str, Any]:
             }
             for factory, rows in enumerate(by_factory)
         ],
-        "faults": _faults(row["faults"]),
+        "faults": [list(Failure.read(text)) for text in row["faults"]],
         "products": products,
         "contracts": {
             name: [int(contract[name]) for contract in contracts]
@@ -218,15 +219,11 @@ def _needs(decisions: pa.Table, steps: int) -> dict[int, list[list[int] | None]]
     for factory, day, *needed in zip(
         *(decisions[name].to_pylist() for name in columns), strict=True
     ):
+        if day == steps:
+            continue  # a failure ended the world before that day did
         by_day = found.setdefault(factory, [None] * steps)
         by_day[day] = [*(by_day[day] or needed)[:2], *needed]
     return found
-
-
-def _faults(faults: list[str]) -> list[list[Any]]:
-    """Factory, day, error."""
-    parts = [fault.split(" ", 2) for fault in faults]
-    return [[int(factory), int(day), error] for factory, day, error in parts]
 
 
 def _talks(

@@ -20,6 +20,10 @@ from understudy.games.scml.engine.config import WORLDS, Exogenous, WorldConfig
 
 SWITCHES = {"sync_calls": True, "saved_details_level": 0, "storage_format": "csv"}
 """What makes scml faster without changing a game."""
+NO_LIMITS = dict.fromkeys(
+    ("time_limit", "neg_hidden_time_limit", "neg_step_time_limit"), float("inf")
+)
+"""scml gives up talks by the clock on the wall: on a busy machine games would end differently."""
 
 
 def scml_world(
@@ -38,7 +42,7 @@ def scml_world(
         force_signing=True,
         agent_name_reveals_type=False,
         log_folder=folder,
-        time_limit=float("inf"),
+        **NO_LIMITS,
         no_logs=True,
         compact=True,
         fast=True,

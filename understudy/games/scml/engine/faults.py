@@ -37,6 +37,14 @@ FAILURES = (Exception, SystemExit, CallTimeout)
 Failure = Exception | SystemExit | CallTimeout
 
 
+def described(error: BaseException) -> str:
+    """Its kind and what it says, if it can say anything."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # an agent's own exception may fail in turn
+        return type(error).__name__
+
+
 @dataclass
 class Watchdog:
     """Interrupts a call of an agent that takes too long, of the processor's time or of anybody's.

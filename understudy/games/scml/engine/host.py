@@ -85,6 +85,8 @@ class Host:
         self.voice = voice(self.agent, world.watchdog, self.give_up)
         self.open_talks: dict[str, Talk] = {}
         """Today's, until they end."""
+        self._negotiators: dict[str, Negotiator] = {}
+        """Today's; the agent has a dict of its own, which it may spoil."""
         self.hears_of_success = (
             kind.on_negotiation_success is not OneShotAgent.on_negotiation_success
         )
@@ -118,16 +120,19 @@ class Host:
     def meet(self, talks: dict[str, Talk]) -> None:
         """Today's talks, by partner, in the order they were called for."""
         self.open_talks = dict(talks)
-        self.agent._negotiators = {
-            partner: _entry(NegotiatorEntry, (Negotiator(partner, talk.view, self), None))
-            for partner, talk in talks.items()
+        self._negotiators = {
+            partner: Negotiator(partner, talk.view, self) for partner, talk in talks.items()
         }
-        self.voice.open_day(talks)
+        self.agent._negotiators = {
+            partner: _entry(NegotiatorEntry, (negotiator, None))
+            for partner, negotiator in self._negotiators.items()
+        }
+        self.call(self.voice.open_day, talks)
 
     def close_talk(self, partner: str) -> None:
         """A talk is over, before anybody hears how it ended (Negotiator._on_negotiation_end)."""
-        self.agent._negotiators[partner][0].nmi = None
-        self.voice.close(partner)
+        self._negotiators[partner].nmi = None
+        self.call(self.voice.close, partner)
 
     def agree(self, talk: Talk, partner: str, contract: NegmasContract | None) -> None:
         """A talk has ended with a contract (DefaultOneShotAdapter.on_negotiation_success)."""

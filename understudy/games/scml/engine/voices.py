@@ -59,8 +59,10 @@ class PlainVoice:
         if self._inherited:
             negotiators = self._agent._negotiators
             self._agent._negotiators = {}  # there is nobody to be told that they have gone
-            self._agent.reset()
-            self._agent._negotiators = negotiators
+            try:
+                self._agent.reset()
+            finally:
+                self._agent._negotiators = negotiators
 
     def close(self, partner: str) -> None:
         """A talk has ended."""
@@ -138,7 +140,8 @@ class SyncVoice:
         self._num_active -= 1
         self._heard.pop(partner, None)
         self._states.pop(partner, None)
-        self._proposals.pop(partner, None)
+        if isinstance(self._proposals, dict):  # else the agent gave us something useless
+            self._proposals.pop(partner, None)
 
     def _call(self, method: Callable[..., Any], **arguments: Any) -> Any:
         watchdog = self._watchdog

@@ -17,7 +17,7 @@ from understudy.games.scml.engine.config import WorldConfig
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.economy import Economy
 from understudy.games.scml.engine.factory import Factory
-from understudy.games.scml.engine.faults import Failure, Fault, Watchdog
+from understudy.games.scml.engine.faults import Failure, Fault, Watchdog, described
 from understudy.games.scml.engine.host import Host
 from understudy.games.scml.engine.reports import Reports
 from understudy.games.scml.engine.talks import Agenda, Side, Talk
@@ -83,7 +83,7 @@ class World(Economy):
 
     def note_fault(self, factory: str, error: Failure) -> None:
         """Write down that an agent failed."""
-        self.faults.append(Fault(factory, self.day, f"{type(error).__name__}: {error}"))
+        self.faults.append(Fault(factory, self.day, described(error)))
 
     # --- what agents ask for ---------------------------------------------------------------------
 
