@@ -1,0 +1,7 @@
+"""The decorator of every compiled function of SCML."""
+
+from pathlib import Path
+
+from understudy.games.compiled import kernels_of
+
+kernel = kernels_of(Path(__file__).parent)
