@@ -268,7 +268,7 @@ class Recording:
         new[1:] = np.diff(key[order]) != 0
         begin = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
         """By row in order of talks: the first row of the same talk."""
-        heard, offered = _offers(table, "heard")[order], _offers(table, "offered")[order]
+        heard, offered = offers_of(table, "heard")[order], offers_of(table, "offered")[order]
         was_heard = heard[:, 0] != NONE
         opens = (self.place[:, p.LEVELS] - self.level)[owner[order]] % 2 == 1
         # First proposals of a factory that does not open its talks go nowhere.
@@ -316,7 +316,7 @@ def _places(world: Mapping[str, Any]) -> Iterator[tuple[float, ...]]:
         )
 
 
-def _offers(table: pa.Table, prefix: str) -> Ints:
+def offers_of(table: pa.Table, prefix: str) -> Ints:
     """[rows, 3]: quantity, delivery day, unit price; NONE where there was no offer."""
     parts = (table[f"{prefix}_{part}"] for part in ("quantity", "day", "price"))
     return np.stack([pc.fill_null(part, NONE).to_numpy().astype(np.int64) for part in parts], 1)
@@ -328,9 +328,6 @@ def codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> Ints:
     return pc.fill_null(places, NONE).to_numpy().astype(np.int64)
 
 
-def answers_of(table: pa.Table) -> tuple[Ints, Ints]:
-    """Rows of `decisions`: responses as places in ANSWERS, and offers [rows, 3]."""
-    return codes(table["answer"], ANSWERS), _offers(table, "offered")
 
 
 @kernel
