@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pyarrow.compute as pc
+import pyarrow as pa
 import pytest
 from scml_memories import PLAN, SHORT, played
 
@@ -20,13 +19,22 @@ PLANS = {
 }
 
 
-@pytest.fixture(scope="module", params=PLANS)
-def world(request):
-    return played(PLANS[request.param])
+@pytest.fixture(scope="module")
+def worlds():
+    return {name: played(plan) for name, plan in PLANS.items()}
 
 
-def names_of(recording):
-    return dict(enumerate(recording.names))
+@pytest.fixture(params=PLANS)
+def world(request, worlds):
+    return worlds[request.param]
+
+
+def mornings_of(recordings, players=LIVE):
+    recording = Recording(recordings, players)
+    mornings = recording.mornings()
+    states = unpacked(mornings.states, ())
+    for owner, row, state in zip(mornings.owner, mornings.row.tolist(), states, strict=True):
+        yield recording.names[owner], row, state
 
 
 def test_a_recalled_state_is_the_one_the_agent_saw(world):
@@ -35,7 +43,7 @@ def test_a_recalled_state_is_the_one_the_agent_saw(world):
     found = {}
     for one in decisions_of(recordings, LIVE):
         assert one.player == "Live" and one.day == one.state.morning.day
-        assert len(one.answers) == len(one.state.talks)
+        assert len(one.answers) == len(one.state.talks) > 0
         found.setdefault(names[one.factory], []).append(one.state)
     assert sum(map(len, found.values())) > 100
     assert found == decided
@@ -43,11 +51,10 @@ def test_a_recalled_state_is_the_one_the_agent_saw(world):
 
 def test_a_recalled_morning_is_the_one_the_agent_saw(world):
     recordings, _, seen = world
-    recording = Recording(recordings, LIVE)
-    mornings = recording.mornings()
+    recording = Recording(recordings)
     found = {}
-    for owner, state in zip(mornings.owner.tolist(), unpacked(mornings.states, ()), strict=True):
-        found.setdefault(recording.names[owner], []).append(state)
+    for name, _, state in mornings_of(recordings):
+        found.setdefault(name, []).append(state)
     solvent = {
         name: [state for state in states if state.morning.day < recording.bankrupt_from[k]]
         for k, name in enumerate(recording.names)
@@ -56,10 +63,73 @@ def test_a_recalled_morning_is_the_one_the_agent_saw(world):
     assert found == solvent
 
 
-def test_the_worlds_have_what_is_hard_to_tell():
-    """Contracts of days to come, partners gone bankrupt, stock that falls, long talks."""
-    states = [s for plan in ("engine", "conserved") for s in sum(played(PLANS[plan])[1].values(), [])]
+def test_the_worlds_have_what_is_hard_to_tell(worlds):
+    states = [
+        state
+        for name in ("engine", "conserved")
+        for of_one in worlds[name][1].values()
+        for state in of_one
+    ]
     assert any(sum(state.promises.bought[1:]) for state in states)
     assert any(sum(state.promises.sold[1:]) for state in states)
     assert any(state.morning.stock_falls for state in states)
     assert max(len(talk.said) for state in states for talk in state.talks) > 10
+
+
+def test_contracts_with_the_bankrupt_are_no_promises(worlds):
+    """The table `days` counts them, as scml does; before anybody is bankrupt it says the same."""
+    recordings = worlds["engine"][0]
+    rows = recordings["days"].to_pylist()
+    first = min(row["day"] for row in rows if row["bankrupt"])
+    differing = set()
+    for _, number, state in mornings_of(recordings, None):
+        shown = rows[number]["supplies"], rows[number]["sales"]
+        told = list(state.promises.bought), list(state.promises.sold)
+        if shown != told:
+            differing.add(state.morning.day)
+            assert sum(map(sum, told)) < sum(map(sum, shown))
+    assert differing and min(differing) >= first
+
+
+def test_answers_are_those_of_the_recording(worlds):
+    recordings = worlds["engine"][0]
+    rows = {}
+    for row in recordings["decisions"].to_pylist():
+        rows[row["moment"], row["factory"], row["partner"]] = row
+    seen = 0
+    for one in decisions_of(recordings, None):
+        for talk, answer in zip(one.state.talks, one.answers, strict=True):
+            row = rows[one.moment, one.factory, int(talk.partner[:2])]
+            offer = tuple(row[f"offered_{part}"] for part in ("quantity", "day", "price"))
+            heard = tuple(row[f"heard_{part}"] for part in ("quantity", "day", "price"))
+            assert answer == (row["answer"], None if offer[0] is None else offer, row["omitted"])
+            assert (one.call, one.day) == (row["call"], row["day"])
+            assert (talk.heard or (0, None, None, None))[1:] == heard
+            seen += 1
+    assert seen == len(rows)
+
+
+def test_states_in_columns_are_the_same_states(worlds):
+    states = [state for of_one in worlds["oneshot"][1].values() for state in of_one][:50]
+    states += [state for of_one in worlds["engine"][1].values() for state in of_one][:50]
+    partners = [talk.partner for state in states for talk in state.talks]
+    assert list(unpacked(packed(states), partners)) == states
+
+
+def test_several_worlds_are_told_as_each_alone(worlds):
+    one, other = worlds["engine"][0], worlds["oneshot"][0]
+    both = {name: pa.concat_tables([one[name], other[name]]) for name in one}
+    alone = [*decisions_of(one, None), *decisions_of(other, None)]
+    assert list(decisions_of(both, None)) == alone
+    backwards = {
+        name: table.take(pa.array(range(len(table) - 1, -1, -1))) for name, table in one.items()
+    }
+    assert list(decisions_of(backwards, None)) == list(decisions_of(one, None))
+
+
+def test_a_day_that_was_never_ended_is_left_out(worlds):
+    recordings = worlds["engine"][0]
+    days = recordings["days"]
+    begun = days.filter(pa.array(days["day"].to_numpy() < 7))
+    found = list(decisions_of({**recordings, "days": begun}, None))
+    assert found == [one for one in decisions_of(recordings, None) if one.day < 7]

@@ -131,7 +131,7 @@ MISTAKES = {
     "compete scml Pengiun AS0": ["no player 'Pengiun'"],
     "compete scml Penguin AS0 --field champions": ["needs 4 competitors", "--field official"],
     "compete scml Suzuka Penguin": ["no SCML agent 'Suzuka'"],
-    "encode scml": ["scml has nothing to be encoded into"],
+    "encode scml": ["holds no scml.worlds. Make some: understudy record scml"],
 }
 
 
@@ -146,5 +146,5 @@ def test_a_run_of_worlds_has_a_report(tmp_path):
     made(COMPETE, tmp_path)
     page = stages.report(Run(tmp_path)).read_text()
     assert "Strength" in page and "Penguin" in page
-    with pytest.raises(InputError, match="nothing to be encoded"):
+    with pytest.raises(InputError, match=r"holds no scml\.worlds"):
         stages.encode(games.load("scml"), Run(tmp_path))

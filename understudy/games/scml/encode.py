@@ -78,9 +78,7 @@ def _rounds(recording: Recording, decisions: pa.Table, days: pa.Table) -> pa.Tab
 class _Done:
     """What was done in each talk, beside what L1 would have let do."""
 
-    def __init__(
-        self, rows: pa.Table, call: Ints, day: Ints, seen: Observed, calls: Calls
-    ) -> None:
+    def __init__(self, rows: pa.Table, call: Ints, day: Ints, seen: Observed, calls: Calls) -> None:
         answer, offered = codes(rows["answer"], ANSWERS), offers_of(rows, "offered")
         opening = (call == FIRST_PROPOSALS) | (call == PROPOSE)
         self.answered: Bools = opening | (answer != NONE)

@@ -1,8 +1,8 @@
 """What a factory was after on a day, told from what it did: the labels of L2.
 
-Two tellings, each 16 numbers: for four buckets of delivery days the units and the unit price, buying
-and selling. `from_deeds` is the seed's second version: deals, part of what was left open, a little
-of what was offered in vain, deals spread softly over neighbouring buckets, and steady prices.
+Two tellings, each 16 numbers: for four buckets of delivery days the units and the unit price,
+buying and selling. `from_deeds` is the seed's second version: deals, part of what was left open, a
+little of what was offered in vain, spread softly over neighbouring buckets, and steady prices.
 `from_intent` takes the first offer in each talk, before anybody else had a say.
 """
 
@@ -21,11 +21,12 @@ from understudy.games.scml.samples import BUCKETS, NUM_GOALS
 
 @dataclass(frozen=True)
 class GoalSettings:
-    """How deeds are weighed. The numbers are the seed's."""
+    """How deeds are weighed. The shares and weights are the seed's."""
 
     buckets: tuple[tuple[int, int], ...] = BUCKETS
-    softness: float = 1.0
-    """How many days a deal reaches into the buckets beside its own."""
+    softness: float = 0.5
+    """How far a delivery reaches into the buckets beside its own, in days; our buckets are narrower
+    than the seed's, so with its 1.0 a third of all that is for today would be for tomorrow."""
     gap_share: float = 0.6
     """Of the units needed today that no deal covered."""
     vain_share: float = 0.15
@@ -111,9 +112,9 @@ class Days:
         talk = (morning * len(recording.names) + partner)[made]
         _, first = np.unique(talk, return_index=True)
         _, last = np.unique(talk[::-1], return_index=True)
-        side = (recording.level[partner] > recording.level[owner]).astype(np.int64)
+        sells: Ints = (recording.level[partner] > recording.level[owner]).astype(np.int64)
         ahead = offered[:, 1] - day
-        every = Deeds(morning, side, ahead, offered[:, 0], offered[:, 2])
+        every = Deeds(morning, sells, ahead, offered[:, 0], offered[:, 2])
         self._first_offers = Deeds(*(column[made][first] for column in every))
         last = len(made) - 1 - last
         in_vain = ~np.isin(talk[last], self._dealt)
@@ -182,5 +183,3 @@ def _shares(ahead: Ints, buckets: tuple[tuple[int, int], ...], softness: float) 
     first, last = np.array(buckets).T
     distance = np.maximum(np.maximum(first - ahead[:, None], ahead[:, None] - last), 0)
     return np.maximum(0.0, 1.0 - distance / (1.0 + softness))
-
-

@@ -375,12 +375,11 @@ def _baseline(facts, buys, bounds, days, money, most_quantity, out):  # type: ig
 @kernel
 def _thread(facts, columns, talk, row, most, is_safe, baseline, out):  # type: ignore[no-untyped-def]
     lines, today = facts[p.LINES], facts[p.DAY]
-    buys, start = columns.talks[talk, p.BUYS] != 0, columns.talks[talk, p.START]
-    length = columns.talks[talk, p.LENGTH]
+    buys = columns.talks[talk, p.BUYS] != 0
     low, high = _range(facts, buys)
     out[0], out[1] = buys, not buys
     out[2] = columns.talks[talk, p.ROUND] / ROUNDS
-    out[3] = _cut(length / HISTORY)
+    out[3] = _cut(columns.talks[talk, p.LENGTH] / HISTORY)
     if row >= 0:
         quantity = columns.said[row, p.QUANTITY]
         at = _place_in(columns.said[row, p.PRICE], low, high)
@@ -391,8 +390,21 @@ def _thread(facts, columns, talk, row, most, is_safe, baseline, out):  # type: i
         out[8] = 1.0 - at if buys else at
         out[9] = min(quantity, most) / max(quantity, 1)
         out[10] = is_safe
+    _ways(facts, columns, talk, out)
+    out[18] = 1.0 if baseline[0] > 0 else 0.0
+    out[19] = _cut(baseline[0] / lines)
+    out[20] = baseline[1] / _HORIZON
+    out[21] = _place_in(baseline[2], low, high)
+
+
+@kernel
+def _ways(facts, columns, talk, out):  # type: ignore[no-untyped-def]
+    """How far both sides have come."""
+    lines, today = facts[p.LINES], facts[p.DAY]
+    buys, start = columns.talks[talk, p.BUYS] != 0, columns.talks[talk, p.START]
+    low, high = _range(facts, buys)
     first_heard, last_heard, first_mine, last_mine = -1, -1, -1, -1
-    for said in range(start, start + length):
+    for said in range(start, start + columns.talks[talk, p.LENGTH]):
         if columns.said[said, p.MINE] != 0:
             first_mine = said if first_mine < 0 else first_mine
             last_mine = said
@@ -412,10 +424,6 @@ def _thread(facts, columns, talk, row, most, is_safe, baseline, out):  # type: i
         out[15] = sign * (at - _place_in(columns.said[first_heard, p.PRICE], low, high))
         more = columns.said[last_heard, p.QUANTITY] - columns.said[first_heard, p.QUANTITY]
         out[16] = _cut(more / lines)
-    out[18] = 1.0 if baseline[0] > 0 else 0.0
-    out[19] = _cut(baseline[0] / lines)
-    out[20] = baseline[1] / _HORIZON
-    out[21] = _place_in(baseline[2], low, high)
 
 
 @kernel

@@ -1,8 +1,9 @@
 """States from recordings: what a factory knew at each of its decisions, and each morning.
 
-Everything is rebuilt in columns (`packed.py`), for all worlds of a recording at once; `decisions_of`
-gives the same as objects, one call after the other. A state holds nothing from after its moment:
-contracts are those made by then, offers those said by then, and of a day only the morning.
+Everything is rebuilt in columns (`packed.py`), for all worlds of a recording at once;
+`decisions_of` gives the same as objects, one call after the other. A state holds nothing from after
+its moment: contracts are those made by then, offers those said by then, and of a day only the
+morning.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from understudy.games.scml import packed as p
 from understudy.games.scml.compiled import kernel
 from understudy.games.scml.engine.rules import RULES
-from understudy.games.scml.film import ANSWERS, CALLS, COUNTER_ALL, FIRST_PROPOSALS
+from understudy.games.scml.film import CALLS, COUNTER_ALL, FIRST_PROPOSALS
 from understudy.games.scml.packed import Floats, Ints, Packed, unpacked
 from understudy.games.scml.state import State
 
@@ -217,7 +218,9 @@ class Recording:
         nothing = np.zeros((0, 4), np.int64)
         promises = self._promises(owner, day, made)
         first = np.zeros(len(row) + 1, np.int64)
-        return Mornings(Packed(self._facts(owner, day), promises, first, nothing, nothing), owner, row)
+        return Mornings(
+            Packed(self._facts(owner, day), promises, first, nothing, nothing), owner, row
+        )
 
     def calls(self) -> Calls:
         """Of the chosen factories. Decisions of a day that was never ended are left out."""
@@ -328,10 +331,8 @@ def codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> Ints:
     return pc.fill_null(places, NONE).to_numpy().astype(np.int64)
 
 
-
-
 @kernel
-def _add_promises(owner, today, count, start, other, buys, day, quantity, money, bankrupt_from, out):  # type: ignore[no-untyped-def]
+def _add_promises(owner, today, count, start, other, buys, day, units, money, bankrupt_from, out):  # type: ignore[no-untyped-def]
     for s in range(len(owner)):
         mine = owner[s]
         if s and mine == owner[s - 1] and today[s] == today[s - 1] and count[s] == count[s - 1]:
@@ -343,5 +344,5 @@ def _add_promises(owner, today, count, start, other, buys, day, quantity, money,
             ahead = day[i] - today[s]
             if 0 <= ahead < out.shape[2] and bankrupt_from[other[i]] > today[s]:
                 side = p.BOUGHT if buys[i] else p.SOLD
-                out[s, side, ahead] += quantity[i]
+                out[s, side, ahead] += units[i]
                 out[s, side + 1, ahead] += money[i]

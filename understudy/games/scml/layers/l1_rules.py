@@ -1,4 +1,4 @@
-"""The arithmetic of L1, compiled: `l1_safety.py` asks it live, `observe.py` for many states at once.
+"""The arithmetic of L1, compiled: `l1_safety.py` asks it live, `observe.py` for many states.
 
 Arrays are by days from now. `keeps`: what is left of a day's input is there the next day.
 `conserves`: production takes from stock.
