@@ -139,7 +139,7 @@ def _mornings(recording: Recording, decisions: pa.Table, days: pa.Table) -> pa.T
             "role": _lists(seen.can),
             "goals": _lists(done.from_deeds().astype(np.float32)),
             "intent": _lists(done.from_intent().astype(np.float32)),
-            "legal": pack_legal(possible.reshape(len(day), -1)),
+            "legal": pack_legal(_lists(possible)),
             **_consequences(recording, days, owner, day),
         },
     )

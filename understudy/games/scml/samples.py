@@ -87,7 +87,11 @@ ROUNDS: Final = Table(
             pa.binary(-(-ROUND_OPTIONS // 8)),
             "one bit per response and per day ahead: allowed by L1, or done",
         ),
-        Column("forbidden", pa.int16(), "1: L1 would not have allowed what was done"),
+        Column(
+            "forbidden",
+            pa.int16(),
+            "1: L1 would not have allowed what was done, were it all of the decision",
+        ),
         *_CONSEQUENCES,
     ),
 )
