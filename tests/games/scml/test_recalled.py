@@ -133,3 +133,50 @@ def test_a_day_that_was_never_ended_is_left_out(worlds):
     begun = days.filter(pa.array(days["day"].to_numpy() < 7))
     found = list(decisions_of({**recordings, "days": begun}, None))
     assert found == [one for one in decisions_of(recordings, None) if one.day < 7]
+
+
+def test_who_has_not_been_heard_is_not_talked_about(worlds):
+    """A decision can be due before all have spoken; what was said to the silent is still said."""
+    recordings = worlds["engine"][0]
+    decisions = recordings["decisions"]
+    rows = decisions.to_pylist()
+    number = next(
+        k
+        for k, row in enumerate(rows)
+        if row["call"] == "counter_all"
+        and row["offered_quantity"] is not None
+        and sum(other["moment"] == row["moment"] for other in rows) > 1
+    )
+    row = rows[number]
+    for part in ("quantity", "day", "price"):
+        row[f"heard_{part}"] = None
+    silent = pa.Table.from_pylist(rows, schema=decisions.schema)
+    found = {
+        (one.moment, one.factory): one.state.talks
+        for one in decisions_of({**recordings, "decisions": silent}, None)
+    }
+    partner = f"{row['partner']:02}@"
+    talks = found[row["moment"], row["factory"]]
+    assert talks and not any(talk.partner.startswith(partner) for talk in talks)
+    offer = (True, *(row[f"offered_{part}"] for part in ("quantity", "day", "price")))
+    later = [
+        talk
+        for (moment, factory), talks in found.items()
+        if factory == row["factory"] and moment > row["moment"]
+        for talk in talks
+        if talk.partner.startswith(partner) and offer in talk.said
+    ]
+    assert later
+
+
+def test_the_round_of_a_first_proposal_is_that_of_the_last_offer_heard(worlds):
+    """An agent is not told how far a talk is until it hears of it."""
+    recordings = worlds["engine"][0]
+    decisions = recordings["decisions"]
+    rows = decisions.to_pylist()
+    for row in rows:
+        if row["call"] == "first_proposals":
+            row["round"] = 3
+    waited = pa.Table.from_pylist(rows, schema=decisions.schema)
+    found = list(decisions_of({**recordings, "decisions": waited}, None))
+    assert found == list(decisions_of(recordings, None))
