@@ -256,7 +256,7 @@ def test_what_was_done_is_legal_and_what_l1_forbids_is_counted(recordings, round
     )
     forbidden = rounds["forbidden"].to_numpy()
     assert counts["violations"] == forbidden.sum() > 0
-    assert counts["violations"] == counts["violations/accept"] + counts["violations/offer"]
+    assert counts["violations"] == counts["unsafe/accept"] + counts["unsafe/offer"]
     side = lists(rounds, "role")[:, 0] > 0
     bounds = np.where(side[:, None], lists(rounds, "to_buy"), lists(rounds, "to_sell"))
     too_many = rounds["quantity"].to_numpy()[offers] > bounds[offers, ahead[offers]]

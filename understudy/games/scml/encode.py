@@ -222,6 +222,6 @@ def summarise(
     counts["omitted"] = int(rounds["omitted"].to_numpy().sum())
     forbidden = rounds["forbidden"].to_numpy() > 0
     counts["violations"] = int(forbidden.sum())
-    counts["violations/accept"] = int((forbidden & (response == ACCEPT)).sum())
-    counts["violations/offer"] = int((forbidden & (response == REJECT)).sum())
+    counts["unsafe/accept"] = int((forbidden & (response == ACCEPT)).sum())
+    counts["unsafe/offer"] = int((forbidden & (response == REJECT)).sum())
     return counts
