@@ -4,6 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install -q --no-deps
 export OMP_NUM_THREADS ?= 1
+export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
 .PHONY: help env demo test test-slow check format bench clean
@@ -45,6 +46,7 @@ bench: env  ## Measure speed beside the peers (installs them first)
 	@$(UV) -r requirements/bench.txt
 	@$(BIN)/python benchmarks/arena_speed.py
 	@$(BIN)/python benchmarks/scml_speed.py
+	@$(BIN)/python benchmarks/scml_recording.py
 
 clean:  ## Remove the environment and caches; runs/ stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -249,7 +249,9 @@ def test_counts_add_up_over_shards(game, pair, recordings, samples):
         for name, count in game.summarise(part, game.encode(part, None)).items():
             total[name] = total.get(name, 0) + count
     assert total == whole
-    assert whole["matches"] == len(SEEDS) and whole["violations"] == 0
+    assert whole["matches"] == len(SEEDS)
+    # The arena's mask is its rules; SCML's is our own safety, which its champions overstep.
+    assert 0 <= whole["violations"] <= (whole["decisions"] if game.name == "scml" else 0)
     assert all(type(count) in (int, float) for count in whole.values())  # fit for JSON
 
 

@@ -189,12 +189,12 @@ days = st.lists(st.integers(0, 14), min_size=11, max_size=11)
 def test_whatever_is_clipped_makes_no_day_worse(stock, bought, sold, conserves, dice):
     safety = Safety.of(state(bought, sold, stock=stock), SafetySettings(conserves=conserves))
     room = safety.room
-    before = room._short(room._ordered)
+    before = room.short()
     for _ in range(6):
         offer = safety.clip(False, (dice.randint(1, 30), dice.randint(4, 17), dice.randint(1, 40)))
         if offer is not None:
             room.take(False, offer)
-        assert room._short(room._ordered) == before
+        assert room.short() == before
 
 
 # --- priorities ----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -128,6 +129,7 @@ def test_in_the_background_it_goes_on_alone_and_the_number_of_processes_changes_
     while f"{WORLDS} worlds in {tmp_path / 'recordings'}" not in log.read_text():
         assert time.monotonic() < deadline, log.read_text()
         time.sleep(0.1)
+    os.waitpid(int(re.search(r"process (\d+)", done.out)[1]), 0)  # it must not stay a zombie here
     log.unlink()
     assert contents(tmp_path) == contents(whole)
 
@@ -194,7 +196,7 @@ MISTAKES = {
     "compete scml Pengiun AS0": ["no player 'Pengiun'"],
     "compete scml Penguin AS0 --field champions": ["needs 4 competitors", "--field official"],
     "compete scml Suzuka Penguin": ["no SCML agent 'Suzuka'"],
-    "encode scml": ["scml has nothing to be encoded into"],
+    "encode scml": ["holds no scml.worlds. Make some: understudy record scml"],
 }
 
 

@@ -4,14 +4,17 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from understudy.data.runs import Run
 from understudy.games import Game, Played
 from understudy.games.scml.players import known_players
 from understudy.games.scml.record import RECORDINGS, RESULTS
+from understudy.games.scml.samples import SAMPLES
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from understudy.games.scml.fields import WorldPlan
     from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
@@ -33,8 +36,20 @@ def _recipes() -> "Mapping[str, Recipe]":
     return {}
 
 
-def _summarise(*_: Any) -> dict[str, float]:
-    return {}
+def _encode(
+    recordings: "Mapping[str, pa.Table]", players: frozenset[str] | None
+) -> "dict[str, pa.Table]":
+    from understudy.games.scml.encode import encode
+
+    return encode(recordings, players)
+
+
+def _summarise(
+    recordings: "Mapping[str, pa.Table]", samples: "Mapping[str, pa.Table]"
+) -> dict[str, float]:
+    from understudy.games.scml.encode import summarise
+
+    return summarise(recordings, samples)
 
 
 def _panels(run: Run) -> "list[Panel]":
@@ -56,9 +71,9 @@ GAME = Game(
     players=known_players(),
     recordings=RECORDINGS,
     results=RESULTS,
-    samples=(),
+    samples=SAMPLES,
     play=_play,
-    encode=None,
+    encode=_encode,
     summarise=_summarise,
     recipes=_recipes,
     panels=_panels,

@@ -6,7 +6,7 @@ Safety (L1) says what may be promised, priorities (L4) who is served first, and 
 whoever decides about one talk. Without weights that is L1's own baseline.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class HRLAgent(StdSyncAgent):
         self._memory = Memory()
         self._offered: dict[str, Offer] = {}
         """What lies on the table of each partner, or was accepted and not yet signed."""
-        self._conserves = False
+        self._stock_falls = False
         self._stock_before = 0
 
     def init(self) -> None:
@@ -49,16 +49,17 @@ class HRLAgent(StdSyncAgent):
     def before_step(self) -> None:
         """A new day."""
         super().before_step()
-        self._morning = morning_of(self.awi)
+        stock = self.awi.current_inventory_input
         # In scml stock never falls. Where it does, production takes from it.
-        self._conserves = self._conserves or self._morning.stock < self._stock_before
-        self._stock_before = self._morning.stock
+        self._stock_falls = self._stock_falls or stock < self._stock_before
+        self._stock_before = stock
+        self._morning = morning_of(self.awi, self._stock_falls)
         self._memory.open_day()
         self._offered = {}
 
     def first_proposals(self) -> dict[str, Offer | None]:
         """A first offer to everybody, made at once."""
-        state = self._state(list(self.negotiators))
+        state = self._state(name for name in self.negotiators if self.get_nmi(name) is not None)
         decided = self._decide(state)
         for partner, decision in decided.items():
             if self._place.opens:
@@ -71,9 +72,10 @@ class HRLAgent(StdSyncAgent):
         """An answer to everybody who made an offer, decided at once."""
         for partner, offer in offers.items():
             self._memory.hear(partner, states[partner].step, offer)
-        decided = self._decide(self._state(list(offers)))
+        decided = self._decide(self._state(offers))
         for partner, decision in decided.items():
-            self._memory.say(partner, decision.offer)
+            if decision.response is REJECT:
+                self._memory.say(partner, decision.offer)
         return {
             partner: SAOResponse(decision.response, self._outcome(offers, partner, decision))
             for partner, decision in decided.items()
@@ -85,14 +87,15 @@ class HRLAgent(StdSyncAgent):
     ) -> Offer | None:
         return offers[partner] if decision.response is ACCEPT else decision.offer
 
-    def _state(self, partners: list[str]) -> State:
+    def _state(self, partners: Iterable[str]) -> State:
+        """With the talks by name, because simulators differ in whom they ask about first."""
         suppliers = set(self.awi.my_suppliers)
-        talks = tuple(self._memory.talk(name, name in suppliers) for name in partners)
+        talks = tuple(self._memory.talk(name, name in suppliers) for name in sorted(partners))
         return State(self._place, self._morning, promises_of(self.awi), talks)
 
     def _decide(self, state: State) -> dict[str, Decision]:
         """In order of priority, each with what those before it have left."""
-        safety = Safety.of(state, SafetySettings(self._reserve, self._conserves))
+        safety = Safety.of(state, SafetySettings(self._reserve))
         talked_about = {talk.partner for talk in state.talks}
         for partner, offer in list(self._offered.items()):
             if self.get_nmi(partner) is None:

@@ -68,6 +68,8 @@ class Morning:
     storage_cost: float
     disposal_cost: float
     shortfall_penalty: float
+    stock_falls: bool = False
+    """Production has been seen to take from stock, as it does not in scml."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +143,8 @@ def place_of(awi: Any) -> Place:
     )
 
 
-def morning_of(awi: Any) -> Morning:
-    """From what the simulator shows in the morning."""
+def morning_of(awi: Any, stock_falls: bool = False) -> Morning:
+    """From what the simulator shows in the morning, and what the agent has seen before."""
     prices = awi.trading_prices
     price_in, price_out = awi.current_input_issues[2], awi.current_output_issues[2]
     return Morning(
@@ -160,6 +162,7 @@ def morning_of(awi: Any) -> Morning:
         storage_cost=float(awi.current_storage_cost),
         disposal_cost=float(awi.current_disposal_cost),
         shortfall_penalty=float(awi.current_shortfall_penalty),
+        stock_falls=stock_falls,
     )
 
 

@@ -7,8 +7,15 @@ what was bought and the lines. `audit.py` counts sales by the same measure.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from understudy.games.scml.layers import l1_rules as rules
 from understudy.games.scml.state import State
+
+Days = np.ndarray[Any, np.dtype[np.int64]]
+"""A number for today and each day ahead."""
 
 Offer = tuple[int, int, int]
 """Quantity, delivery day, unit price."""
@@ -40,9 +47,9 @@ class Room:
         self._cost = place.cost
         self._stock = morning.stock
         self._keeps = not place.perishable
-        self._conserves = settings.conserves
-        self._arriving = list(promises.bought[: self.days])
-        self._ordered = list(promises.sold[: self.days])
+        self._conserves = settings.conserves or morning.stock_falls
+        self._arriving = np.array(promises.bought[: self.days], np.int64)
+        self._ordered = np.array(promises.sold[: self.days], np.int64)
         self._arriving[0] += morning.supply_quantity
         self._ordered[0] += morning.sale_quantity
         self._wanted = 0
@@ -52,62 +59,43 @@ class Room:
             - settings.reserve * place.initial_balance
             - sum(promises.bought_money)
             - morning.supply_price
-            - place.cost * sum(self._ordered)
+            - place.cost * int(self._ordered.sum())
         )
         """B_free: what may be spent on input."""
 
     def input_by_day(self) -> list[int]:
         """Units of input known to be there on each day, if nothing more is agreed."""
-        return self._inputs(self._ordered)
+        return [int(there) for there in self._inputs()]
 
-    def _inputs(self, ordered: list[int]) -> list[int]:
-        stock, found = self._stock, []
-        for arriving, promised in zip(self._arriving, ordered, strict=True):
-            there = stock + arriving
-            found.append(there)
-            left = arriving - min(there, self._lines, promised)
-            stock += left if self._conserves else max(0, left)
-            if not self._keeps:
-                stock = 0
+    def _inputs(self) -> Days:
+        found = np.empty(self.days, np.int64)
+        rules.input_by_day(*self._books(), found)
         return found
 
-    def _short(self, ordered: list[int]) -> int:
+    def _books(self) -> tuple[Any, ...]:
+        known = self._stock, self._arriving, self._ordered, self.days
+        return *known, self._lines, self._keeps, self._conserves
+
+    def short(self) -> int:
         """Units that could not be made, over all days."""
-        return sum(
-            max(0, promised - min(self._lines, there))
-            for promised, there in zip(ordered, self._inputs(ordered), strict=True)
-        )
+        return int(rules.shortfall(*self._books(), rules.NOBODY, 0))
 
     def to_sell(self, ahead: int) -> int:
         """Q_safe of a sale: the most units that can be promised for a day and still all be met."""
         if not 0 <= ahead < self.days:
             return 0
-        there = self._inputs(self._ordered)[ahead]
-        most = min(self._lines, there) - self._ordered[ahead]
-        if most <= 0:
-            return 0
-        short = self._short(self._ordered)
-        for quantity in range(most, 0, -1):
-            if self._short(self._with(ahead, quantity)) <= short:
-                return quantity
-        return 0
+        return int(rules.most_to_sell(*self._books(), self._inputs(), ahead))
 
     def to_buy(self, ahead: int) -> int:
         """Q_safe of a purchase: the most units that could ever be worked on, and be paid for."""
         if not 0 <= ahead < self.days:
             return 0
-        inputs = self._inputs(self._ordered)
-        there = inputs[ahead] if self._conserves or not self._keeps else max(inputs[ahead:])
-        return max(0, self._lines - there - self._wanted)
+        rest = self.days, self._lines, self._keeps, self._conserves, self._wanted
+        return int(rules.most_to_buy(self._inputs(), *rest, ahead))
 
     def affordable(self, price: int) -> int:
         """Units that B_free pays for."""
-        return max(0, int(self.money // price)) if price > 0 else 0
-
-    def _with(self, ahead: int, quantity: int) -> list[int]:
-        ordered = list(self._ordered)
-        ordered[ahead] += quantity
-        return ordered
+        return int(rules.affordable(self.money, price))
 
     def take(self, buys: bool, offer: Offer) -> None:
         """Keep room for an offer that was made or accepted."""
@@ -166,10 +154,8 @@ class Safety:
             ahead = possible.index(True)
         price = self.price(buys)
         room = self.room
-        if buys:
-            quantity = min((room.to_buy(ahead) + 1) // 2, room.affordable(price))
-        else:
-            quantity = (room.to_sell(ahead) + 1) // 2
+        bound, can_pay = (room.to_buy if buys else room.to_sell)(ahead), room.affordable(price)
+        quantity = int(rules.baseline_quantity(buys, bound, can_pay, self.most_quantity))
         return self.clip(buys, (quantity, self.room.today + ahead, price))
 
     def clip(self, buys: bool, offer: Offer | None) -> Offer | None:

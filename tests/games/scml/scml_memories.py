@@ -1,0 +1,83 @@
+"""Worlds whose agents keep what they saw, to be held against their recordings."""
+
+import random
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from understudy.games import PlayerRef
+from understudy.games.scml import match
+from understudy.games.scml.agent import ACCEPT, END, REJECT, Decision, HRLAgent
+from understudy.games.scml.engine import agents
+from understudy.games.scml.fields import WorldPlan
+from understudy.games.scml.state import State, promises_of
+
+MIXED = ("Live", "Greedy", "Live", "SyncRandom", "Live", "Penguin", "Live", "Random", "Live")
+ONESHOT = ("Live", "SyncRandom", "Greedy", "Live", "Live", "Random")
+PLAN = WorldPlan(
+    match="mixed",
+    field="test",
+    track="std",
+    factories_per_level=(3, 3, 3),
+    steps=16,
+    seed=15,
+    run=0,
+    players=tuple(map(PlayerRef, MIXED)),
+    slots=(0,),
+)
+SHORT = replace(PLAN, match="oneshot", track="oneshot", factories_per_level=(3, 3), steps=12)
+SHORT = replace(SHORT, players=tuple(map(PlayerRef, ONESHOT)))
+
+
+class Live(HRLAgent):
+    """Does all sorts of things, and keeps the state before each of them."""
+
+    decided: dict = {}  # noqa: RUF012
+    mornings: dict = {}  # noqa: RUF012
+    """States by factory, in order."""
+
+    def before_step(self):
+        super().before_step()
+        state = State(self._place, self._morning, promises_of(self.awi), ())
+        self.mornings.setdefault(self.id, []).append(state)
+
+    def _decide(self, state):
+        self.decided.setdefault(self.id, []).append(state)
+        return super()._decide(state)
+
+    def decide(self, state, safety, place, weight):
+        talk = state.talks[place]
+        chance = random.random()
+        if talk.heard is not None and chance < 0.1:
+            return Decision(ACCEPT)  # safe or not
+        if chance < 0.15:
+            return Decision(END)
+        low, high = state.morning.prices_in if talk.buys else state.morning.prices_out
+        ahead = random.randint(0, state.days_ahead)
+        most = 30 if state.place.horizon else 10
+        quantity = random.randint(1, random.choice((4, most)))
+        return Decision(REJECT, (quantity, state.morning.day + ahead, random.randint(low, high)))
+
+
+@contextmanager
+def live_agents():
+    """While this lasts, `Live` can be played, and what it saw is kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        load = agents.load
+        for track in agents.CATALOGUE.values():
+            patch.setitem(track, "Live", "of.this.test")
+        patch.setattr(
+            agents,
+            "load_for_world",
+            lambda names, track: [Live if n == "Live" else load(n, track) for n in names],
+        )
+        yield
+
+
+def played(plan):
+    """Recordings of a world, and the states that its live agents saw: decisions, mornings."""
+    Live.decided, Live.mornings = {}, {}
+    with live_agents():
+        recordings = match.play([plan]).recordings
+    return recordings, Live.decided, Live.mornings

@@ -1,0 +1,227 @@
+"""From recordings of SCML worlds to samples: see `samples.py` for what their columns mean."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from understudy.data.samples import pack_legal
+from understudy.data.schema import Table
+from understudy.data.splits import splits_of
+from understudy.games.scml import packed as p
+from understudy.games.scml.film import ANSWERS, CALLS, FIRST_PROPOSALS, PROPOSE
+from understudy.games.scml.goals import Days, GoalSettings
+from understudy.games.scml.observe import Observed, observed
+from understudy.games.scml.packed import Ints
+from understudy.games.scml.recalled import NONE, Bools, Calls, Recording, codes, offers_of
+from understudy.games.scml.samples import DAYS, MORNINGS, RESPONSES, ROUNDS
+
+Array = np.ndarray[Any, Any]
+ACCEPT, REJECT, END = range(3)
+_SCALES = [p.LINES, p.PRICE_IN, p.PRICE_OUT, p.INITIAL]
+
+
+def encode(
+    recordings: Mapping[str, pa.Table], players: frozenset[str] | None
+) -> dict[str, pa.Table]:
+    """Samples of these players' decisions (None: everybody's)."""
+    recording = Recording(recordings, players)
+    return {
+        "rounds": _rounds(recording, recordings["decisions"], recordings["days"]),
+        "mornings": _mornings(recording, recordings["decisions"], recordings["days"]),
+    }
+
+
+# --- rounds --------------------------------------------------------------------------------------
+
+
+def _rounds(recording: Recording, decisions: pa.Table, days: pa.Table) -> pa.Table:
+    calls = recording.calls()
+    seen = observed(calls.states)
+    state = calls.states.state_of
+    owner, facts = calls.owner[state], calls.states.facts
+    rows = decisions.take(calls.row)
+    day = facts[state, p.DAY].astype(np.int64)
+    call = codes(rows["call"], CALLS)
+    done = _Done(rows, call, day, seen, calls)
+    columns = {
+        **_keys(recording, owner, day, _places_within(owner)),
+        "moment": rows["moment"],
+        "call": call,
+        "partner": rows["partner"],
+        **_state(seen, facts, state),
+        "situation": _lists(seen.situation[state]),
+        "role": _lists(seen.role),
+        "thread": _lists(seen.thread),
+        "history": _lists(seen.history),
+        "said": seen.length,
+        "money": seen.money[state].astype(np.float32),
+        "to_buy": _lists(seen.bounds[state, 0].astype(np.int16)),
+        "to_sell": _lists(seen.bounds[state, 1].astype(np.int16)),
+        "baseline": _lists(seen.baseline),
+        "response": done.response,
+        "omitted": rows["omitted"],
+        "quantity": done.offer[:, 0],
+        "ahead": done.offer[:, 1],
+        "price": done.offer[:, 2],
+        "residual": _lists(done.residual),
+        "legal": pack_legal(done.legal),
+        "forbidden": done.forbidden.astype(np.int16),
+        **_consequences(recording, days, owner, day),
+    }
+    found = _build(ROUNDS, columns)
+    return found if done.answered.all() else found.filter(pa.array(done.answered))
+
+
+class _Done:
+    """What was done in each talk, beside what L1 would have let do."""
+
+    def __init__(self, rows: pa.Table, call: Ints, day: Ints, seen: Observed, calls: Calls) -> None:
+        answer, offered = codes(rows["answer"], ANSWERS), offers_of(rows, "offered")
+        opening = (call == FIRST_PROPOSALS) | (call == PROPOSE)
+        self.answered: Bools = opening | (answer != NONE)
+        """Else the answer was to wait, or was none."""
+        has_offer = (offered[:, 0] != NONE) & (opening | (answer == REJECT))
+        self.response = np.where(has_offer, REJECT, np.where(answer == ACCEPT, ACCEPT, END))
+        self.offer = np.where(has_offer[:, None], offered - _at(day), 0)
+        """[rows, 3]: units, days ahead, unit price; 0 without."""
+        less = self.offer - seen.baseline
+        self.residual = np.where(has_offer[:, None], less, 0).astype(np.float32)
+        state, row = calls.states.state_of, np.arange(len(day))
+        buys = calls.states.talks[:, p.BUYS] != 0
+        bounds = np.where(buys[:, None], seen.bounds[state, 0], seen.bounds[state, 1])
+        ahead, price = np.clip(self.offer[:, 1], 0, DAYS - 1), np.maximum(self.offer[:, 2], 1)
+        can_pay = np.where(buys, np.maximum(seen.money[state] // price, 0), np.inf)
+        safe_offer = self.offer[:, 0] <= np.minimum(bounds[row, ahead], can_pay)
+        self.forbidden: Bools = np.where(
+            has_offer, ~safe_offer, (self.response == ACCEPT) & ~seen.safe
+        )
+        self.legal: Bools = np.ones((len(day), len(RESPONSES) + DAYS), bool)
+        self.legal[:, ACCEPT] = seen.safe
+        self.legal[:, REJECT] = (bounds > 0).any(axis=1)
+        self.legal[:, len(RESPONSES) :] = bounds > 0
+        # What was done was possible, whatever L1 says of it.
+        self.legal[row, self.response] = True
+        self.legal[row[has_offer], len(RESPONSES) + ahead[has_offer]] = True
+
+
+def _at(day: Ints) -> Ints:
+    """What to take from an offer to have its day counted from now."""
+    nothing = np.zeros_like(day)
+    return np.stack([nothing, day, nothing], axis=1)
+
+
+def _places_within(owner: Ints) -> Ints:
+    """0, 1, 2, ... within each run of equal numbers."""
+    new = np.ones(len(owner), bool)
+    new[1:] = np.diff(owner) != 0
+    place = np.arange(len(owner))
+    return place - np.maximum.accumulate(np.where(new, place, 0))
+
+
+# --- mornings ------------------------------------------------------------------------------------
+
+
+def _mornings(recording: Recording, decisions: pa.Table, days: pa.Table) -> pa.Table:
+    mornings = recording.mornings()
+    facts = mornings.states.facts
+    seen = observed(mornings.states)
+    day, owner = facts[:, p.DAY].astype(np.int64), mornings.owner
+    done = Days(recording, mornings, decisions, GoalSettings())
+    possible = done.reachable[:, :, None] & done.can[:, None, :]
+    return _build(
+        MORNINGS,
+        {
+            **_keys(recording, owner, day, day),
+            **_state(seen, facts, np.arange(len(day))),
+            "role": _lists(seen.can),
+            "goals": _lists(done.from_deeds().astype(np.float32)),
+            "intent": _lists(done.from_intent().astype(np.float32)),
+            "legal": pack_legal(_lists(possible)),
+            **_consequences(recording, days, owner, day),
+        },
+    )
+
+
+# --- shared --------------------------------------------------------------------------------------
+
+
+def _keys(recording: Recording, owner: Ints, day: Ints, step: Ints) -> dict[str, Any]:
+    world = recording.world[owner]
+    splits = splits_of(str(seed) for seed in recording.seed.tolist())
+    return {
+        "match": recording.matches.combine_chunks().take(pa.array(world)),
+        "step": step,
+        "slot": owner - recording.first[world],
+        "player": _words(recording.player.tolist(), owner),
+        "split": _words(splits, owner),
+        "day": day,
+    }
+
+
+def _words(words: Sequence[str], places: Ints) -> pa.Array:
+    return pa.array(words, pa.string()).take(pa.array(places))
+
+
+def _state(seen: Observed, facts: Array, state: Ints) -> dict[str, Any]:
+    return {
+        "static": _lists(seen.static[state]),
+        "temporal": _lists(seen.temporal[state]),
+        "days": seen.days.sum(axis=1)[state],
+        "scales": _lists(facts[state][:, _SCALES].astype(np.float32)),
+    }
+
+
+def _consequences(recording: Recording, days: pa.Table, owner: Ints, day: Ints) -> dict[str, Any]:
+    profit = days["profit"].to_numpy()[recording.day_row[owner, day]]
+    initial = np.maximum(recording.place[owner, p.INITIAL], 1.0)
+    return {"reward": (profit / initial).astype(np.float32), "outcome": recording.score[owner]}
+
+
+def _lists(values: Array) -> Array:
+    """A list per row."""
+    return np.ascontiguousarray(values).reshape(len(values), int(np.prod(values.shape[1:])))
+
+
+def _build(table: Table, columns: Mapping[str, Any]) -> pa.Table:
+    kinds = {column.name: column.type for column in table.columns}
+    return table.build({name: _column(value, kinds[name]) for name, value in columns.items()})
+
+
+def _column(values: Any, kind: pa.DataType) -> Any:
+    if pa.types.is_fixed_size_list(kind):
+        flat = pa.array(values.reshape(-1), kind.value_type)
+        return pa.FixedSizeListArray.from_arrays(flat, type=kind)
+    if isinstance(values, np.ndarray):
+        return pa.array(values).cast(kind)
+    return values
+
+
+# --- counts --------------------------------------------------------------------------------------
+
+
+def summarise(
+    recordings: Mapping[str, pa.Table], samples: Mapping[str, pa.Table]
+) -> dict[str, float]:
+    """Counts for the sanity summary; they add up over shards."""
+    rounds, mornings = samples["rounds"], samples["mornings"]
+    counts: dict[str, float] = {
+        "matches": len(recordings["worlds"]),
+        "decisions": len(rounds),
+        "mornings": len(mornings),
+    }
+    for name in ("split", "player"):
+        for row in pc.value_counts(rounds[name]).to_pylist():
+            counts[f"{name}/{row['values']}"] = row["counts"]
+    response = rounds["response"].to_numpy()
+    for name, words in (("response", RESPONSES), ("call", CALLS)):
+        found = np.bincount(rounds[name].to_numpy(), minlength=len(words))
+        counts |= {f"{name}/{word}": int(found[k]) for k, word in enumerate(words)}
+    counts["omitted"] = int(rounds["omitted"].to_numpy().sum())
+    forbidden = rounds["forbidden"].to_numpy() > 0
+    counts["violations"] = int(forbidden.sum())
+    counts["unsafe/accept"] = int((forbidden & (response == ACCEPT)).sum())
+    counts["unsafe/offer"] = int((forbidden & (response == REJECT)).sum())
+    return counts
