@@ -9,6 +9,7 @@ from understudy.games.scml.engine import agents
 from understudy.games.scml.engine.rules import Track
 
 ABOUT = {
+    "understudy.": "of this project",
     "scml.": "comes with scml",
     "scml_agents.scml2024.": "of the league of 2024",
     "scml_agents.scml2025.": "of the league of 2025",

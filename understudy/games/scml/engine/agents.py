@@ -1,4 +1,4 @@
-"""The agents that can play, by name: scml's built-ins and the league's of 2024 to 2026.
+"""The agents that can play, by name: scml's built-ins, ours, and the league's of 2024 to 2026.
 
 Older agents of the Standard track were written for another world and cannot play in this one.
 """
@@ -20,6 +20,7 @@ BUILT_INS = {
     "SyncRandom": "scml.std.agents.SyncRandomStdAgent",
     "DoNothing": "scml.std.agents.StdDoNothingAgent",
 }
+OURS = {"Steward": "understudy.games.scml.expert.Steward"}
 LEAGUE_2024 = {
     "Penguin": "team_penguin.PenguinAgent",  # first
     "Cautious": "team_miyajima_std.CautiousStdAgent",
@@ -66,6 +67,7 @@ LEAGUE_2026 = {
 
 STD: dict[str, str] = (
     BUILT_INS
+    | OURS
     | {name: f"scml_agents.scml2024.standard.{path}" for name, path in LEAGUE_2024.items()}
     | {name: f"scml_agents.scml2025.standard.{path}" for name, path in LEAGUE_2025.items()}
     | {name: f"scml_agents.scml2026.standard.{p}.MAIN_AGENT" for name, p in LEAGUE_2026.items()}
