@@ -28,6 +28,12 @@ class Steward(StdSyncAgent):
     BUY_PATIENCE = 5
     MOST = 7
     ACCEPT_ALL = True
+    MARGIN = 2
+    WASTE = 1.0
+    LEFT = 4
+    ASK = 2
+    SLACK = 3
+    HOLD = True
 
     def init(self) -> None:
         """The first morning."""
@@ -105,7 +111,7 @@ class Steward(StdSyncAgent):
         buys = [(o[1], o[2], p) for p, o in offers.items() if p in awi.my_suppliers]
         for _, _, partner in sorted(buys):
             quantity, day, price = offers[partner]
-            if quantity <= need and price <= self._buy_price(turn):
+            if need > 0 and quantity <= need + self.SLACK and price <= self._buy_price(turn):
                 taken[partner] = offers[partner]
                 need -= quantity
         return taken
@@ -142,10 +148,9 @@ class Steward(StdSyncAgent):
             free[day] -= quantity
             found[partner] = (quantity, day, self._sell_price(day, turn))
         for place, partner in enumerate(sellers):
-            share = -(-need // (len(sellers) - place))
+            share = min(need, int(-(-need * self.ASK // len(sellers))))
             if share <= 0:
                 break
-            need -= share
             found[partner] = (share, awi.current_step, self._buy_price(turn))
         return found
 
@@ -185,19 +190,35 @@ class Steward(StdSyncAgent):
                 least = min(least, total)
                 inputs[day] = least
                 total -= arriving[day] - sold[day]
+        if self.HOLD and not awi.is_first_level:  # what arrives while stock is short is to stay
+            inputs[today] -= max(0, awi.n_lines - stock)
         return Counter({d: max(0, min(awi.n_lines - sold[d], inputs[d])) for d in days})
 
-    def _need(self) -> int:
-        """Units to buy."""
+    def _target(self) -> int:
         awi = self.awi
+        if not awi.is_last_level:
+            return awi.n_lines
+        return min(awi.n_lines, max(self._orders) + self.MARGIN)
+
+    def _need(self) -> int:
+        """Units to buy for today."""
+        awi = self.awi
+        today = awi.current_step
         if awi.is_first_level:
             return 0
-        have = awi.current_inventory_input + awi.total_supplies_from(awi.current_step)
+        stock, target = awi.current_inventory_input, self._target()
+        left = awi.n_steps - today - 1
+        ordered = min(awi.n_lines, awi.total_sales_at(today) + awi.current_exogenous_output_quantity)
         if self._stock_lasts is False:
-            have -= awi.total_sales_from(awi.current_step) + awi.current_exogenous_output_quantity
-        if not awi.is_last_level:
-            return max(0, awi.n_lines - have)
-        return max(0, min(awi.n_lines, max(self._orders)) - have)
+            all_ordered = awi.total_sales_from(today) + awi.current_exogenous_output_quantity
+            have = stock + awi.total_supplies_from(today) - all_ordered
+            return max(0, min(target, 3 * left) - have)
+        arriving = awi.total_supplies_at(today)
+        gap = max(0, target - stock - awi.total_supplies_from(today + 1)) if left > self.LEFT else 0
+        cover = max(0, ordered - stock)
+        if gap and gap >= self.WASTE * min(ordered, stock):
+            cover = ordered + gap
+        return max(0, cover - arriving)
 
 
 def _range(issues: Any) -> tuple[int, int]:
