@@ -29,11 +29,17 @@ class Steward(StdSyncAgent):
     MOST = 7
     ACCEPT_ALL = True
     MARGIN = 2
-    WASTE = 1.0
+    USE = 0.5
+    HOLD_DAYS = 1
+    LOWEST = 99
+    SMALL_FROM = 99
+    BUSY = 0.0
     LEFT = 4
     ASK = 2
     SLACK = 3
     HOLD = True
+    WANT = 1.0
+    WANT_UNTIL = 10
 
     def init(self) -> None:
         """The first morning."""
@@ -105,7 +111,7 @@ class Steward(StdSyncAgent):
         sales = [(-o[2] * 0 + o[1], -o[2], -o[0], p) for p, o in offers.items() if p in awi.my_consumers]
         for _, _, _, partner in sorted(sales):
             quantity, day, price = offers[partner]
-            if quantity <= free.get(day, 0) and self._good(price, day, turn):
+            if quantity <= free.get(day, 0) and self._good(quantity, price, day, turn, free, len(sales)):
                 taken[partner] = offers[partner]
                 free[day] -= quantity
         buys = [(o[1], o[2], p) for p, o in offers.items() if p in awi.my_suppliers]
@@ -116,7 +122,11 @@ class Steward(StdSyncAgent):
                 need -= quantity
         return taken
 
-    def _good(self, price: float, day: int, turn: int) -> bool:
+    def _good(self, quantity: int, price: float, day: int, turn: int, free: Counter[int], buyers: int) -> bool:
+        if turn < self.WANT_UNTIL:
+            want = min(self.MOST, sum(free.values()) / max(1, buyers) * self.WANT)
+            if quantity < min(free[day], want):
+                return False
         return self.ACCEPT_ALL or price >= self._sell_price(day, turn)
 
     def _offers(
@@ -144,7 +154,10 @@ class Steward(StdSyncAgent):
             later = len(buyers) - place - 1
             # leave a unit for each of those still to come
             spare = sum(free[d] for d in days) - later
-            quantity = max(1, min(free[day], self.MOST, spare))
+            most = self.MOST
+            if turn >= self.SMALL_FROM and turn % 2:
+                day, most = days[0], 2
+            quantity = max(1, min(free[day], most, spare))
             free[day] -= quantity
             found[partner] = (quantity, day, self._sell_price(day, turn))
         for place, partner in enumerate(sellers):
@@ -157,9 +170,15 @@ class Steward(StdSyncAgent):
     def _sell_price(self, day: int, turn: int) -> int:
         low, high = _range(self.awi.current_output_issues)
         if day > self.awi.current_step:
-            return high if turn < self.FUTURE_PATIENCE else max(low, int(high * self.FUTURE_DISCOUNT))
+            if turn < self.FUTURE_PATIENCE or self._busy():
+                return high
+            return low if turn >= self.LOWEST else max(low, int(high * self.FUTURE_DISCOUNT))
         late = max(0.0, (turn - self.PATIENCE) / (ROUNDS - 2 - self.PATIENCE))
         return max(low, round(high - late * (high - low)))
+
+    def _busy(self) -> bool:
+        days = self._days()
+        return self.BUSY > 0 and sum(self._free().values()) < self.BUSY * self.awi.n_lines * len(days)
 
     def _buy_price(self, turn: int) -> int:
         low, high = _range(self.awi.current_input_issues)
@@ -191,7 +210,8 @@ class Steward(StdSyncAgent):
                 inputs[day] = least
                 total -= arriving[day] - sold[day]
         if self.HOLD and not awi.is_first_level:  # what arrives while stock is short is to stay
-            inputs[today] -= max(0, awi.n_lines - stock)
+            for day in days[: self.HOLD_DAYS]:
+                inputs[day] -= max(0, awi.n_lines - stock)
         return Counter({d: max(0, min(awi.n_lines - sold[d], inputs[d])) for d in days})
 
     def _target(self) -> int:
@@ -216,7 +236,9 @@ class Steward(StdSyncAgent):
         arriving = awi.total_supplies_at(today)
         gap = max(0, target - stock - awi.total_supplies_from(today + 1)) if left > self.LEFT else 0
         cover = max(0, ordered - stock)
-        if gap and gap >= self.WASTE * min(ordered, stock):
+        _, price = _range(awi.current_input_issues)
+        gain, _ = _range(awi.current_output_issues)
+        if gap * left * (gain - awi.profile.cost) * self.USE > (min(ordered, stock) + gap) * price:
             cover = ordered + gap
         return max(0, cover - arriving)
 
