@@ -30,14 +30,16 @@ class Steward(StdSyncAgent):
     ACCEPT_ALL = True
     MARGIN = 2
     USE = 0.5
-    HOLD_DAYS = 1
+    HOLD_UNTIL = 8
+    SPARE = True
+    TRIAL = 3
+    TRUST = False
     LOWEST = 99
     SMALL_FROM = 99
     BUSY = 0.0
     LEFT = 4
     ASK = 2
     SLACK = 3
-    HOLD = True
     WANT = 1.0
     WANT_UNTIL = 10
 
@@ -104,7 +106,7 @@ class Steward(StdSyncAgent):
         free, need = self._free(), self._need()
         for partner, (quantity, day, _) in self._standing.items():
             if partner in awi.my_consumers:
-                free[day] -= quantity
+                self._reserve(free, day, quantity)
             else:
                 need -= quantity
         taken: dict[str, Offer] = {}
@@ -113,7 +115,7 @@ class Steward(StdSyncAgent):
             quantity, day, price = offers[partner]
             if quantity <= free.get(day, 0) and self._good(quantity, price, day, turn, free, len(sales)):
                 taken[partner] = offers[partner]
-                free[day] -= quantity
+                self._reserve(free, day, quantity)
         buys = [(o[1], o[2], p) for p, o in offers.items() if p in awi.my_suppliers]
         for _, _, partner in sorted(buys):
             quantity, day, price = offers[partner]
@@ -137,7 +139,7 @@ class Steward(StdSyncAgent):
         free, need = self._free(), self._need()
         for partner, (quantity, day, _) in [*self._standing.items(), *(taken or {}).items()]:
             if partner in awi.my_consumers:
-                free[day] -= quantity
+                self._reserve(free, day, quantity)
             else:
                 need -= quantity
         buyers = [p for p in partners if p in awi.my_consumers]
@@ -153,12 +155,12 @@ class Steward(StdSyncAgent):
             day = days[place % len(days)] if turn % 2 else days[(turn // 2) % len(days)]
             later = len(buyers) - place - 1
             # leave a unit for each of those still to come
-            spare = sum(free[d] for d in days) - later
+            spare = (sum(free[d] for d in days) if self._stock_lasts else max(free.values())) - later
             most = self.MOST
             if turn >= self.SMALL_FROM and turn % 2:
                 day, most = days[0], 2
             quantity = max(1, min(free[day], most, spare))
-            free[day] -= quantity
+            self._reserve(free, day, quantity)
             found[partner] = (quantity, day, self._sell_price(day, turn))
         for place, partner in enumerate(sellers):
             share = min(need, int(-(-need * self.ASK // len(sellers))))
@@ -200,7 +202,11 @@ class Steward(StdSyncAgent):
         arriving[today] += awi.current_exogenous_input_quantity
         sold = {day: awi.total_sales_at(day) for day in days}
         stock = awi.current_inventory_input
-        if self._stock_lasts:
+        short = max(0, awi.n_lines - stock)
+        if short and today < self.HOLD_UNTIL and len(days) > awi.horizon:
+            spare = max(0, arriving[today] - short - sold[today]) if self.SPARE else 0
+            return Counter({today: max(0, min(spare, awi.n_lines - sold[today]))})
+        if self._stock_lasts or (self.TRUST and self._stock_lasts is None):
             inputs = {day: stock + arriving[day] - sold[day] for day in days}
         else:
             inputs, least = {}, 10**6
@@ -209,10 +215,16 @@ class Steward(StdSyncAgent):
                 least = min(least, total)
                 inputs[day] = least
                 total -= arriving[day] - sold[day]
-        if self.HOLD and not awi.is_first_level:  # what arrives while stock is short is to stay
-            for day in days[: self.HOLD_DAYS]:
-                inputs[day] -= max(0, awi.n_lines - stock)
-        return Counter({d: max(0, min(awi.n_lines - sold[d], inputs[d])) for d in days})
+            if self._stock_lasts is None:
+                inputs = {day: inputs[day] for day in days[: self.TRIAL]}
+        return Counter({d: max(0, min(awi.n_lines - sold[d], have)) for d, have in inputs.items()})
+
+    def _reserve(self, free: Counter[int], day: int, quantity: int) -> None:
+        if self._stock_lasts or (self.TRUST and self._stock_lasts is None):
+            free[day] -= quantity
+        else:
+            for other in free:
+                free[other] -= quantity
 
     def _target(self) -> int:
         awi = self.awi
