@@ -198,5 +198,6 @@ def test_agents_can_be_named_together():
     assert agents.names("2025,AS0,built-ins")[:2] == ["AS0", "Xeno"]
     assert agents.best({2025: 2, 2024: 1}) == ["AS0", "Xeno", "Penguin"]
     assert set(agents.names("all")) == set(agents.STD)
+    assert "Steward" not in agents.names("built-ins,2024,2025,2026")
     with pytest.raises(InputError, match="there is no SCML agent 'Pengiun'"):
         agents.names("Pengiun")

@@ -1,4 +1,4 @@
-"""The agents that can play, by name: scml's built-ins and the league's of 2024 to 2026.
+"""The agents that can play, by name: scml's built-ins, ours, and the league's of 2024 to 2026.
 
 Older agents of the Standard track were written for another world and cannot play in this one.
 """
@@ -65,6 +65,7 @@ LEAGUE_2026 = {
 }
 
 OURS = {
+    "Steward": "understudy.games.scml.expert.Steward",
     "HRL": "understudy.games.scml.agent.HRLAgent",
     "SafePenguin": "understudy.games.scml.guarded.SafePenguin",
 }
