@@ -174,7 +174,7 @@ def test_a_run_of_worlds_has_a_report(runs):
     run = Run(runs.root / "cup")
     page = stages.report(run).read_text()
     assert "Strength" in page and "Penguin" in page
-    with pytest.raises(InputError, match="nothing to be encoded"):
+    with pytest.raises(InputError, match=r"holds no scml\.worlds"):
         stages.encode(games.load("scml"), run)
 
 
