@@ -20,7 +20,7 @@ from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.dice import dice_left_alone
 from understudy.games.scml.engine.faults import described
-from understudy.games.scml.engine.world import World
+from understudy.games.scml.engine.world import World, collecting_rarely
 from understudy.games.scml.fields import WorldPlan
 from understudy.games.scml.film import Film, filmed
 from understudy.games.scml.one_stream import Stream, on_one_stream
@@ -49,7 +49,7 @@ def play(plans: Sequence[WorldPlan]) -> Played:
     """
     results: list[pa.Table] = []
     recordings: dict[str, list[pa.Table]] = {table.name: [] for table in RECORDINGS}
-    with quiet(), dice_left_alone():
+    with quiet(), dice_left_alone(), collecting_rarely():
         for plan in plans:
             for name, table in _play_one(plan).items():
                 (results if name == RESULTS.name else recordings[name]).append(table)
