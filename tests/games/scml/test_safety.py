@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +13,10 @@ from understudy.games.scml.agent import ACCEPT, END, REJECT, Decision, HRLAgent
 from understudy.games.scml.engine import agents
 from understudy.games.scml.fields import WorldPlan
 from understudy.games.scml.layers.l1_safety import Room, Safety, SafetySettings
-from understudy.games.scml.layers.l4_priorities import in_order, softmax, teacher_weights
+from understudy.games.scml.layers.l4_priorities import priorities, teacher_scores
 from understudy.games.scml.match import play
+from understudy.games.scml.observe import observed
+from understudy.games.scml.packed import packed
 from understudy.games.scml.state import (
     Morning,
     Place,
@@ -136,6 +139,15 @@ def test_input_is_bought_up_to_the_lines():
     assert Room(state(stock=12)).to_buy(0) == 0
 
 
+def test_todays_orders_take_what_arrives_before_stock_does():
+    # 4 in stock, 5 ordered: of 11 bought 5 are worked on today and 6 fill the stock
+    assert Room(state(stock=4, sold=(5,))).to_buy(0) == 11
+    assert Room(state(stock=4, sold=(5,), bought=(3,))).to_buy(0) == 8
+    assert Room(state(stock=4, sold=(0, 5))).to_buy(0) == 6
+    assert Room(state(stock=10, sold=(5,))).to_buy(0) == 0
+    assert Room(state(stock=4, sold=(5,)), SafetySettings(conserves=True)).to_buy(0) == 6
+
+
 def test_money_that_is_owed_or_held_back_is_not_spent():
     room = Room(state(balance=500.0, bought=(10,), sold=(10,)), SafetySettings(reserve=0.1))
     assert room.money == 500 - 100 - 100 - 20
@@ -204,11 +216,16 @@ def talk(partner, quantity=3, day=5, price=20, buys=False, round_=1):
     return TalkSoFar(partner, buys, round_, (Said(False, quantity, day, price),))
 
 
+def ranked(*decisions):
+    columns = packed([state(stock=9, talks=talks) for talks in decisions])
+    return priorities(teacher_scores(observed(columns).thread), columns.first)
+
+
 def test_weights_are_shares_and_the_better_offer_comes_first():
-    here = state(stock=9, talks=[talk("a", price=18), talk("b", price=22), talk("c", day=12)])
-    weights = teacher_weights(here, Safety.of(here))
-    assert sum(weights) == pytest.approx(1)
-    assert in_order(weights, here.talks)[0] == 1
+    found = ranked([talk("a", price=18), talk("b", price=22), talk("c", day=12)])
+    assert found.weight.sum() == pytest.approx(1)
+    assert found.order.tolist()[0] == 1
+    assert (np.diff(found.weight[found.order]) <= 0).all()
 
 
 def test_the_order_of_asking_does_not_matter():
@@ -216,15 +233,22 @@ def test_the_order_of_asking_does_not_matter():
     served = set()
     for seed in range(6):
         random.Random(seed).shuffle(talks)
-        here = state(stock=9, talks=talks)
-        weights = teacher_weights(here, Safety.of(here))
-        served.add(tuple(talks[place].partner for place in in_order(weights, talks)))
+        by_name = sorted(talks, key=lambda one: one.partner)  # as the agent and the recordings do
+        served.add(tuple(by_name[place].partner for place in ranked(by_name).order))
     assert served == {("c", "a", "b", "d")}
 
 
-def test_weights_of_nobody_and_of_extremes():
-    assert softmax([]) == []
-    assert softmax([1e9, 0.0]) == [1.0, 0.0]
+def test_each_decision_is_ranked_alone():
+    one, other = [talk("a", price=18), talk("b", price=22)], [talk("c", day=12)]
+    found = ranked(one, [], other)
+    assert found.order.tolist() == [1, 0, 2]
+    assert found.weight[2] == 1 and found.weight[:2].sum() == pytest.approx(1)
+    assert found.weight[:2].tolist() == ranked(one).weight.tolist()
+
+
+def test_extreme_scores_are_weighed_too():
+    found = priorities(np.array([1e9, 0.0, -1e9], np.float32), np.array([0, 3]))
+    assert found.weight.tolist() == [1.0, 0.0, 0.0] and found.order.tolist() == [0, 1, 2]
 
 
 # --- in play -------------------------------------------------------------------------------------
@@ -233,15 +257,12 @@ def test_weights_of_nobody_and_of_extremes():
 class Wild(HRLAgent):
     """Decides by dice: L1 alone stands between it and disaster."""
 
-    def decide(self, state, safety, place, weight):
-        talk = state.talks[place]
-        if talk.heard is not None and random.random() < 0.5:
-            offer = talk.heard[1:]
-            if safety.allows(talk.buys, offer):
-                return Decision(ACCEPT)
-        wild = random.randint(1, 30), state.morning.day + random.randint(0, 12), 20
-        offer = safety.clip(talk.buys, wild)
-        return Decision(REJECT, offer) if offer and random.random() < 0.9 else Decision(END)
+    def decide(self, now, place):
+        if now.state.talks[place].heard is not None and random.random() < 0.5:
+            return Decision(ACCEPT)
+        day = now.state.morning.day + random.randint(0, 12)
+        wild = Decision(REJECT, (random.randint(1, 30), day, random.randint(1, 60)))
+        return wild if random.random() < 0.9 else Decision(END)
 
 
 def world(players, sizes, steps=25, seed=3, **options):

@@ -14,8 +14,11 @@ from negmas import ResponseType, SAOResponse
 from scml.std import StdSyncAgent
 
 from understudy.games.scml.layers.l1_safety import Offer, Safety, SafetySettings
-from understudy.games.scml.layers.l4_priorities import in_order, teacher_weights
+from understudy.games.scml.layers.l4_priorities import Priorities, priorities, teacher_scores
+from understudy.games.scml.observe import Observed, observed
+from understudy.games.scml.packed import Packed, packed
 from understudy.games.scml.state import Memory, State, morning_of, place_of, promises_of
+from understudy.games.scml.turns import LiveTurns
 
 ACCEPT, REJECT = ResponseType.ACCEPT_OFFER, ResponseType.REJECT_OFFER
 END = ResponseType.END_NEGOTIATION
@@ -27,6 +30,20 @@ class Decision:
 
     response: ResponseType
     offer: Offer | None = None
+
+
+@dataclass(frozen=True)
+class Deliberation:
+    """One joint decision while it is being made."""
+
+    state: State
+    safety: Safety
+    """With the room that is left."""
+    columns: Packed
+    seen: Observed
+    ranked: Priorities
+    turns: LiveTurns
+    """Beside `safety`, without the offers that others still think about: as in training."""
 
 
 class HRLAgent(StdSyncAgent):
@@ -58,12 +75,13 @@ class HRLAgent(StdSyncAgent):
         self._offered = {}
 
     def first_proposals(self) -> dict[str, Offer | None]:
-        """A first offer to everybody, made at once."""
+        """A first offer to everybody, made at once, by a factory that opens its talks."""
+        if not self._place.opens:
+            return {}
         state = self._state(name for name in self.negotiators if self.get_nmi(name) is not None)
         decided = self._decide(state)
         for partner, decision in decided.items():
-            if self._place.opens:
-                self._memory.say(partner, decision.offer)
+            self._memory.say(partner, decision.offer)
         return {partner: decision.offer for partner, decision in decided.items()}
 
     def counter_all(
@@ -95,30 +113,57 @@ class HRLAgent(StdSyncAgent):
 
     def _decide(self, state: State) -> dict[str, Decision]:
         """In order of priority, each with what those before it have left."""
-        safety = Safety.of(state, SafetySettings(self._reserve))
+        now = self._deliberate(state)
+        decided: dict[str, Decision] = {}
+        for place in now.ranked.order.tolist():
+            talk = state.talks[place]
+            now.turns.come(place)
+            decision = self.guard(now, place, self.decide(now, place))
+            decided[talk.partner] = decision
+            binding = talk.heard[1:] if decision.response is ACCEPT else decision.offer
+            self._offered.pop(talk.partner, None)
+            if binding is None:
+                now.turns.take(talk.buys, 0, 0, 0)
+            else:
+                quantity, day, price = binding
+                now.turns.take(talk.buys, quantity, day - state.morning.day, price)
+                now.safety.room.take(talk.buys, binding)
+                self._offered[talk.partner] = binding
+        return decided
+
+    def _deliberate(self, state: State) -> Deliberation:
+        settings = SafetySettings(self._reserve)
+        safety, columns = Safety.of(state, settings), packed([state])
         talked_about = {talk.partner for talk in state.talks}
         for partner, offer in list(self._offered.items()):
             if self.get_nmi(partner) is None:
                 del self._offered[partner]  # that talk is over: signed, or never will be
             elif partner not in talked_about:
                 safety.room.take(partner in self.awi.my_suppliers, offer)
-        weights = teacher_weights(state, safety)
-        decided: dict[str, Decision] = {}
-        for place in in_order(weights, state.talks):
-            talk = state.talks[place]
-            decision = self.decide(state, safety, place, weights[place])
-            decided[talk.partner] = decision
-            binding = talk.heard[1:] if decision.response is ACCEPT else decision.offer  # type: ignore[index]
-            self._offered.pop(talk.partner, None)
-            if binding is not None:
-                safety.room.take(talk.buys, binding)
-                self._offered[talk.partner] = binding
-        return decided
+        seen = observed(columns, settings)
+        ranked = self.rank(columns, seen)
+        turns = LiveTurns(columns, seen, ranked.weight, settings)
+        return Deliberation(state, safety, columns, seen, ranked, turns)
 
-    def decide(self, state: State, safety: Safety, place: int, weight: float) -> Decision:
-        """About one talk, within `safety`: accept what is safe, else offer the baseline."""
-        talk = state.talks[place]
-        if talk.heard is not None and safety.allows(talk.buys, talk.heard[1:]):
+    def rank(self, columns: Packed, seen: Observed) -> Priorities:
+        """L4."""
+        return priorities(teacher_scores(seen.thread), columns.first)
+
+    def decide(self, now: Deliberation, place: int) -> Decision:
+        """L3, about one talk: accept what is safe, else offer the baseline."""
+        if now.turns.found.safe[place]:
             return Decision(ACCEPT)
-        offer = safety.baseline(talk.buys)
+        quantity, ahead, price = now.turns.found.baseline[place].tolist()
+        if quantity == 0:
+            return Decision(END)
+        return Decision(REJECT, (quantity, now.state.morning.day + ahead, price))
+
+    def guard(self, now: Deliberation, place: int, wish: Decision) -> Decision:
+        """L1: an unsafe acceptance becomes the nearest safe offer; an unsafe offer is cut."""
+        talk, safety = now.state.talks[place], now.safety
+        if wish.response is ACCEPT and talk.heard is not None:
+            if safety.allows(talk.buys, talk.heard[1:]):
+                return wish
+            wish = Decision(REJECT, talk.heard[1:])
+        offer = safety.clip(talk.buys, wish.offer) if wish.response is REJECT else None
         return Decision(REJECT, offer) if offer is not None else Decision(END)
