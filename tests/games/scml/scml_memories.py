@@ -8,7 +8,7 @@ import pytest
 
 from understudy.games import PlayerRef
 from understudy.games.scml import match
-from understudy.games.scml.agent import ACCEPT, END, REJECT, Decision, HRLAgent
+from understudy.games.scml.agent import ACCEPT, END, REJECT, Decision, L1Agent
 from understudy.games.scml.engine import agents
 from understudy.games.scml.fields import WorldPlan
 from understudy.games.scml.state import State, promises_of
@@ -30,7 +30,7 @@ SHORT = replace(PLAN, match="oneshot", track="oneshot", factories_per_level=(3, 
 SHORT = replace(SHORT, players=tuple(map(PlayerRef, ONESHOT)))
 
 
-class Live(HRLAgent):
+class Live(L1Agent):
     """Does all sorts of things, and keeps the state before each of them."""
 
     decided: dict = {}  # noqa: RUF012

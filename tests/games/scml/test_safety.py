@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from understudy.games import PlayerRef
-from understudy.games.scml.agent import ACCEPT, END, REJECT, Decision, HRLAgent
+from understudy.games.scml.agent import ACCEPT, END, REJECT, Decision, L1Agent
 from understudy.games.scml.engine import agents
 from understudy.games.scml.fields import WorldPlan
 from understudy.games.scml.layers.l1_safety import Room, Safety, SafetySettings
@@ -254,7 +254,7 @@ def test_extreme_scores_are_weighed_too():
 # --- in play -------------------------------------------------------------------------------------
 
 
-class Wild(HRLAgent):
+class Wild(L1Agent):
     """Decides by dice: L1 alone stands between it and disaster."""
 
     def decide(self, now, place):
@@ -275,12 +275,12 @@ def world(players, sizes, steps=25, seed=3, **options):
 @pytest.mark.parametrize("conserve_stock", [False, True])
 def test_no_promise_is_unsafe_whoever_decides(monkeypatch, conserve_stock):
     monkeypatch.setitem(agents.STD, "Wild", f"{__name__}.Wild")
-    players = ["Wild", "Greedy", "HRL", "Random", "SafePenguin", "SyncRandom"]
+    players = ["Wild", "Greedy", "L1", "Random", "SafePenguin", "SyncRandom"]
     plans = [world(players, sizes, seed=seed) for seed, sizes in enumerate([(3, 3, 3), (4, 4)])]
     plans = [replace(plan, conserve_stock=conserve_stock) for plan in plans]
     sold = 0
     for row in play(plans).results.to_pylist():
-        if row["player"] in ("Wild", "HRL", "SafePenguin"):
+        if row["player"] in ("Wild", "L1", "SafePenguin"):
             sold += row["sales"]
             assert row["faults"] == 0
             assert row["over_lines"] == 0
@@ -290,15 +290,15 @@ def test_no_promise_is_unsafe_whoever_decides(monkeypatch, conserve_stock):
 
 
 def test_it_plays_oneshot_too(monkeypatch):
-    monkeypatch.setitem(agents.ONESHOT, "HRL", agents.STD["HRL"])
-    results = play([world(["HRL", "Greedy"], (3, 3), track="oneshot")]).results.to_pylist()
-    ours = [row for row in results if row["player"] == "HRL"]
+    monkeypatch.setitem(agents.ONESHOT, "L1", agents.STD["L1"])
+    results = play([world(["L1", "Greedy"], (3, 3), track="oneshot")]).results.to_pylist()
+    ours = [row for row in results if row["player"] == "L1"]
     assert all(row["faults"] == 0 and row["unsafe"] == 0 for row in ours)
     assert sum(row["agreements"] for row in ours) > 10
 
 
 def test_both_simulators_see_the_same_agent():
-    plan = world(["HRL", "Penguin", "SafePenguin"], (2, 2, 2), steps=8)
+    plan = world(["L1", "Penguin", "SafePenguin"], (2, 2, 2), steps=8)
     ours, theirs = (play([replace(plan, simulator=one)]).results for one in ("engine", "scml"))
     assert ours.equals(theirs)
 

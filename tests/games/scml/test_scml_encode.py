@@ -28,7 +28,7 @@ LIVE = frozenset({"Live"})
 LABELS = {"response", "omitted", "quantity", "ahead", "price", "residual", "legal", "forbidden"}
 TURNS = {"turn", "left", "money", "baseline"}
 """They hang on what was done in the same decision with talks that came before."""
-TARGETS = {"reward", "outcome", "goals", "intent"}
+TARGETS = {"reward", "outcome", "goals", "intent", "talk_gain", "day_gain"}
 PLANS = {"std": PLAN, "oneshot": SHORT}
 EVENING = ("bought", "bought_money", "sold", "sold_money", "produced", "shortfall", "stored")
 
@@ -287,12 +287,10 @@ def test_what_was_done_is_legal_and_what_l1_forbids_is_counted(recordings, round
 
 
 def test_an_agent_behind_l1_sells_nothing_that_l1_forbids():
-    players = tuple(
-        PlayerRef(name) for name in ("HRL", "SyncRandom", "HRL", "Greedy", "HRL", "HRL")
-    )
+    players = tuple(PlayerRef(name) for name in ("L1", "SyncRandom", "L1", "Greedy", "L1", "L1"))
     plan = replace(PLAN, factories_per_level=(2, 2, 2), players=players, steps=12)
     recordings = match.play([plan]).recordings
-    rounds = encode(recordings, frozenset({"HRL"}))["rounds"]
+    rounds = encode(recordings, frozenset({"L1"}))["rounds"]
     responses = Counter(rounds["response"].to_pylist())
     assert min(responses[k] for k in (ACCEPT, REJECT, END)) > 10
     assert not rounds["forbidden"].to_numpy().any()

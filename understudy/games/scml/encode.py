@@ -17,6 +17,7 @@ from understudy.games.scml.layers.l4_priorities import priorities, teacher_score
 from understudy.games.scml.observe import Observed, observed
 from understudy.games.scml.packed import Ints, Packed
 from understudy.games.scml.recalled import NONE, Bools, Calls, Recording, codes, offers_of
+from understudy.games.scml.rewards import contract_worth, day_gains, talk_gains
 from understudy.games.scml.samples import DAYS, MORNINGS, NUM_GOALS, RESPONSES, ROUNDS
 from understudy.games.scml.turns import Turns, all_turns
 
@@ -85,6 +86,8 @@ def _rounds(
         "legal": pack_legal(checked.legal),
         "forbidden": checked.forbidden.astype(np.int16),
         **_consequences(recording, days, owner, day),
+        "talk_gain": _talk_gains(recording, calls, day, done.buys),
+        "day_gain": day_gains(recording, days["profit"].to_numpy())[owner, day],
     }
     found = _build(ROUNDS, columns)
     return found if done.answered.all() else found.filter(pa.array(done.answered))
@@ -93,6 +96,23 @@ def _rounds(
 def _prices(facts: Array, buys: Bools) -> Array:
     low_high = np.where(buys[:, None], facts[:, _PRICES_IN], facts[:, _PRICES_OUT])
     return low_high.astype(np.int32)
+
+
+def _talk_gains(recording: Recording, calls: Calls, day: Ints, buys: Bools) -> Array:
+    """Of the contract that a talk of that day ended with, if it did."""
+    factories, days = len(recording.names), recording.day_row.shape[1]
+    owner = calls.owner[calls.states.state_of]
+    talk = (owner * days + day) * factories + calls.partner
+    made = recording.contract_owner * days + recording.contract_concluded
+    made = made * factories + recording.contract_other
+    found = pc.index_in(pa.array(talk), value_set=pa.array(made))
+    has_one = found.is_valid().to_numpy(zero_copy_only=False)
+    units, price = np.zeros(len(talk), np.int64), np.zeros(len(talk))
+    row = found.drop_null().to_numpy()
+    units[has_one] = recording.contract_quantity[row]
+    price[has_one] = recording.contract_money[row] / np.maximum(recording.contract_quantity[row], 1)
+    worth = contract_worth(calls.states.facts[calls.states.state_of], buys, units, price)
+    return talk_gains(talk, worth)
 
 
 class _Done:

@@ -13,6 +13,8 @@ from understudy.games.scml.layers.l1_safety import Offer
 class Guarded(HRLAgent):
     """To be mixed into an agent class: `class Safe(Guarded, Expert)`."""
 
+    checkpoint = None
+
     def first_proposals(self) -> dict[str, Offer | None]:
         """What the expert would offer, made safe."""
         wishes = super(HRLAgent, self).first_proposals()

@@ -96,6 +96,8 @@ ROUNDS: Final = Table(
             "1: L1 would not have allowed it, beside what came before it in the decision",
         ),
         *_CONSEQUENCES,
+        Column("talk_gain", pa.float32(), "what came of the talk: see rewards.py; a target only"),
+        Column("day_gain", pa.float32(), "likewise of the day"),
     ),
 )
 """The decisions of L3. What is no rejection with an offer, nor an acceptance, ends a talk and is
