@@ -17,6 +17,7 @@ from understudy.cli.options import (
     err_console,
     go_to_background,
     load_game,
+    names,
     out_console,
     run_of,
 )
