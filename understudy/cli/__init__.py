@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli import arena, scml
+from understudy.cli import arena, dota, scml
 from understudy.cli.options import (
     GameArg,
     OutOption,
@@ -37,6 +37,10 @@ The supply chain, where agents of the league already play:
     understudy compete scml Penguin AS0 built-ins     who is stronger, slot by slot
     understudy record scml --configs 20               what each saw, offered and answered
 
+Dota 2, from recorded matches only:
+    understudy record dota --files matches/           OpenDota's answers, as tables
+    understudy encode dota                            one row per minute
+
 Every step can be stopped and run again: it goes on where it was. `understudy demo` does all of
 it small. A step works in a run, the folder given by --out.
 """
@@ -52,6 +56,7 @@ app = typer.Typer(
 record = by_game(app, "record", "Play matches; write down what players saw and did.")
 record.command("arena")(arena.record)
 record.command("scml")(scml.record)
+record.command("dota")(dota.record)
 compete = by_game(app, "compete", "Let players meet; say who is stronger.")
 compete.command("arena")(arena.compete)
 compete.command("scml")(scml.compete)
@@ -82,6 +87,10 @@ def encode(
         str | None,
         typer.Option(help="Whose decisions, by comma. [default: those recorded to learn from]"),
     ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(help="Dota: seconds ahead to foretell. [default: 180]", min=60),
+    ] = None,
     workers: WorkersOption = None,
     resume: ResumeOption = True,
     quiet: QuietOption = False,
@@ -95,7 +104,13 @@ def encode(
 
     run = run_of(out, game)
     counts = stages.encode(
-        load_game(game), run, players=names(players), worker=workers, resume=resume, quiet=quiet
+        load_game(game),
+        run,
+        players=names(players),
+        options=dota.encode_options(horizon) if game == "dota" else None,
+        worker=workers,
+        resume=resume,
+        quiet=quiet,
     )
     out_console.print(counts_table(f"samples in {run.samples}", counts))
 
