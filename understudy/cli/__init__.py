@@ -40,6 +40,7 @@ The supply chain, where agents of the league already play:
 Dota 2, from recorded matches only:
     understudy record dota --files matches/           OpenDota's answers, as tables
     understudy encode dota                            one row per minute
+    understudy train dota value                       who will win, beside plain baselines
 
 Every step can be stopped and run again: it goes on where it was. `understudy demo` does all of
 it small. A step works in a run, the folder given by --out.
@@ -60,6 +61,8 @@ record.command("dota")(dota.record)
 compete = by_game(app, "compete", "Let players meet; say who is stronger.")
 compete.command("arena")(arena.compete)
 compete.command("scml")(scml.compete)
+split = by_game(app, "split", "Say which matches are trained on, as files.")
+split.command("dota")(dota.split)
 verify = by_game(app, "verify", "Hold a fast engine of ours against the real simulator.")
 verify.command("scml")(scml.verify)
 
@@ -134,7 +137,10 @@ def train(
         evaluation = stages.train(
             load_game(game), run, recipe, seed=seed, device=device, resume=resume, progress=progress
         )
-    out_console.print(evaluation_table(evaluation))
+    if "line_up" in evaluation:
+        dota.print_line_up(evaluation)
+    else:
+        out_console.print(evaluation_table(evaluation))
     print(f"{run.model(recipe)}: {evaluation['steps']:,} steps in {evaluation['seconds']:.0f} s")
 
 

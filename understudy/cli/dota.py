@@ -1,7 +1,8 @@
 """Dota's version of `record`, and what only Dota has."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +14,13 @@ from understudy.cli.options import (
     complain,
     load_game,
     names,
+    out_console,
     run_of,
 )
 from understudy.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 ApiOption = Annotated[
     str | None,
@@ -142,3 +147,130 @@ def encode_options(horizon: int | None) -> dict[str, int]:
             f"--horizon must be whole minutes, as 60, 120 or 180 seconds, not {horizon}"
         )
     return {"horizon": horizon or HORIZON}
+
+
+def split(
+    out: OutOption = None,
+    by: Annotated[
+        str, typer.Option(help="patch: the newest is the test; time: the last fifth.")
+    ] = "patch",
+    test: Annotated[
+        str | None, typer.Option(help="With patch: test on this one. [default: the newest]")
+    ] = None,
+    since: Annotated[str, typer.Option(help="Leave out what is older than this patch.")] = "7.35",
+    seed: SeedOption = 0,
+) -> None:
+    """Write which matches are trained on as files, which `train dota value-files` reads.
+
+    In RUN/splits: train, val, test, and test_calib_N with test_eval_N for few-shot calibration.
+    """
+    from understudy.games.dota import splits
+    from understudy.games.dota.facts import patch_number
+    from understudy.games.dota.samples import read_samples
+
+    if by not in ("patch", "time"):
+        raise InputError(f"--by must be patch or time, not '{by}'")
+    run = run_of(out, "dota")
+    matches = read_samples(run.samples).outline()
+    first = patch_number(since)
+    if by == "patch":
+        chosen = splits.by_patch(matches, patch_number(test) if test else None, first)
+    else:
+        chosen = splits.by_time(matches, first)
+    paths = splits.write_split(run.folder / "splits", chosen, seed)
+    counts = ", ".join(
+        f"{len(getattr(chosen, name)):,} {name}" for name in ("train", "val", "test")
+    )
+    print(f"{counts}: {len(paths)} files in {run.folder / 'splits'}")
+
+
+# --- what training says --------------------------------------------------------------------------
+
+
+def print_line_up(evaluation: Mapping[str, Any]) -> None:
+    """The whole line-up beside the bar, by minute, on few matches, and when not to trust it."""
+    for table in (
+        _line_up_table(evaluation),
+        _bands_table(evaluation),
+        _few_shot_table(evaluation),
+        _drift_table(evaluation),
+    ):
+        out_console.print(table)
+    error = evaluation["calibration_error"]
+    print(f"calibration error of best: {error:.3f} (mean distance between said and seen)")
+
+
+def _line_up_table(evaluation: Mapping[str, Any]) -> "Table":
+    parts = evaluation["split"]
+    words = (
+        f"{name} {part['matches']:,} ({_span(part['patches'])})" for name, part in parts.items()
+    )
+    table = _table(f"the line-up: {', '.join(words)}", "model", "log loss", "beside LR-7")
+    for name in ("AUC", "by match", "dGold RMSE", "dXP RMSE"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, score in evaluation["line_up"].items():
+        table.add_row(
+            name,
+            f"{score['log_loss']:.4f}",
+            _signed(score["beside_bar"]),
+            f"{score['auc']:.4f}",
+            f"{score['log_loss_by_match']:.4f}",
+            f"{score['dgold_rmse']:,.0f}",
+            f"{score['dxp_rmse']:,.0f}",
+        )
+    return table
+
+
+def _span(patches: list[str]) -> str:
+    return patches[0] if len(patches) == 1 else f"{patches[0]}-{patches[-1]}"
+
+
+def _bands_table(evaluation: Mapping[str, Any]) -> "Table":
+    table = _table(
+        "by minute", "minutes", "rows", "LR-7", "best", "best beside LR-7", "AUC of best"
+    )
+    for band, found in evaluation["bands"].items():
+        loss = found["log_loss"]
+        table.add_row(
+            band,
+            f"{found['rows']:,}",
+            f"{loss['LR-7']:.4f}",
+            f"{loss['best']:.4f}",
+            _signed(found["beside_bar"]),
+            f"{found['auc']['best']:.3f}",
+        )
+    return table
+
+
+def _few_shot_table(evaluation: Mapping[str, Any]) -> "Table":
+    names = ("intercept", "platt", "isotonic", "shrunk", "cautious", "dgold shrunk", "dxp shrunk")
+    title = "calibrated on so many test matches: loss less that of zero-shot, middle 95 % of draws"
+    table = _table(title, "matches", *names)
+    for row in evaluation["few_shot"]:
+        table.add_row(str(row["matches"]), *(_signed(row[name]) for name in names))
+    return table
+
+
+def _drift_table(evaluation: Mapping[str, Any]) -> "Table":
+    table = _table("is it still right?", "patch", "matches", "slope", "beyond range", "verdict")
+    for row in evaluation["drift"]:
+        slope = f"{row['slope']:.2f} ({row['slope_low']:.2f} to {row['slope_high']:.2f})"
+        share = f"{row['out_of_range']:.1%}"
+        table.add_row(row["patch"], f"{row['matches']:,}", slope, share, row["verdict"])
+    return table
+
+
+def _table(title: str, first: str, *others: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _signed(found: Mapping[str, float]) -> str:
+    mean, low, high = found["mean"], found["low"], found["high"]
+    digits = 4 if max(abs(low), abs(high)) < 1 else 1
+    return f"{mean:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"

@@ -173,8 +173,7 @@ def test_samples_look_as_declared_and_know_what_came(tables):
         assert row["y_dgold_adv"] == then.radiant_gold_adv - now.radiant_gold_adv
         assert row["y_dxp_adv"] == then.radiant_xp_adv - now.radiant_xp_adv
     matches = tables["matches"].to_pandas()
-    assert len(samples) == (matches.n_min - 1 - 2).sum()
-    assert samples["t"].to_numpy().min() == 60
+    assert len(samples) == (matches.n_min - 2).sum()
     won = dict(zip(matches.match_id, matches.radiant_win, strict=True))
     assert all(won[r["match_id"]] == r["y_win"] for r in samples.slice(0, 90).to_pylist())
 
@@ -242,3 +241,18 @@ def test_a_hero_or_item_of_a_later_patch_is_taken_as_nothing_special():
     found = observe.features(course(small_tables(match)))
     assert all(np.isfinite(values).all() for values in found.values())
     assert not found["spent"].any()
+
+
+def test_the_dead_are_counted_until_they_are_back():
+    match = small_match(minutes=12)
+    # Level 1 at 60 s, so 12 s; level 5 at 540 s, so 24 s. Axe is Radiant's slot 1.
+    kills = [55, 118, 590]
+    match["players"][5]["kills_log"] = [{"time": t, "key": "npc_dota_hero_axe"} for t in kills]
+    found = observe.features(course(small_tables(match)))
+    assert found["dead"].tolist() == [0, -1, -1, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0]
+    assert found["dead_seconds"][[1, 2, 10]].tolist() == [-7, -10, -14]
+    match["players"][1]["buyback_log"] = [{"time": 599}]
+    found = observe.features(course(small_tables(match)))
+    assert found["dead"].tolist() == [0, -1, -1] + [0] * 10
+    match["players"][1]["buyback_log"] = [{"time": 601}]  # not yet known at 600 s
+    assert observe.features(course(small_tables(match)))["dead"][10] == -1

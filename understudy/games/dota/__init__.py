@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def _recipes() -> "Mapping[str, Recipe]":
-    return {}
+    from understudy.games.dota.recipes import RECIPES
+
+    return RECIPES
 
 
 def _survey(folder: Path, keys: Sequence[str]) -> "dict[str, dict[str, pa.Table]]":

@@ -62,7 +62,7 @@ def encode(
     ahead = horizon // MINUTE
     last = match.first[match.which] + match.minutes[match.which] - 1
     here = np.arange(len(match.t))
-    rows = np.flatnonzero((here + ahead <= last) & (match.t > 0))
+    rows = np.flatnonzero(here + ahead <= last)
     values: dict[str, Any] = {
         name: feature[rows] for name, feature in all_features(match, known).items()
     }

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from understudy.games.dota import facts
+from understudy.games.dota.deaths import level_of, still_dead
 from understudy.games.dota.state import Course, Floats, Happenings, Ints
 
 Features = dict[str, Floats]
@@ -29,13 +30,6 @@ EVEN = frozenset(
         "strength_unsure",
     }
 )
-LEVELS = np.array(
-    (
-        *(0, 240, 640, 1160, 1760, 2440, 3200, 4000, 4900, 5900, 7000, 8200, 9500, 10900, 12400),
-        *(14000, 15700, 17500, 19400, 21400, 23600, 26000, 28600, 31400, 34400, 38400, 43400),
-        *(49400, 56400, 63900),
-    )
-)  # experience needed for each level; dotaconstants 10.8.0
 AEGIS = 5  # minutes it lasts
 BUYBACK = 8  # minutes before a hero may buy back again
 
@@ -72,7 +66,7 @@ def rank_economy(match: Course) -> Features:
         ranked = -np.sort(-match.players[name].reshape(-1, 2, 5), axis=2)
         for place in range(5):
             found[f"{name}_rank_{place + 1}"] = lead(ranked[:, :, place])
-    level = np.searchsorted(LEVELS, match.players["xp"], side="right").reshape(-1, 2, 5)
+    level = level_of(match.players["xp"]).reshape(-1, 2, 5)
     found["level_sum"] = lead(level.sum(axis=2).astype(np.float64))
     found["level_max"] = lead(level.max(axis=2).astype(np.float64))
     found["level_min"] = lead(level.min(axis=2).astype(np.float64))
@@ -130,6 +124,8 @@ def skirmish(match: Course) -> Features:
         found[f"fight_{name}_change_3"] = lead(gain - match.earlier(gain, 3))
     buybacks = _by_team(match, match.events["buyback"])
     found["buybacks"] = lead(buybacks)
+    dead, seconds = still_dead(match)
+    found["dead"], found["dead_seconds"] = -lead(dead), -lead(seconds)
     found["buybacks_waiting"] = lead(buybacks - match.earlier(buybacks, BUYBACK))
     return found
 

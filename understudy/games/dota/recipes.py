@@ -1,0 +1,23 @@
+"""The ways we train on Dota. `docs/log.md` says what came of each."""
+
+from dataclasses import replace
+
+from understudy.games.dota.value import ValueRecipe, quick_line_up
+
+value = ValueRecipe(
+    description="win, gold and xp: train on earlier patches, test on the newest", split="patch"
+)
+value_time = replace(
+    value, description="the same, tested on the last fifth of matches", split="time"
+)
+value_files = replace(value, description="the same, split as RUN/splits/*.txt say", split="files")
+value_quick = replace(
+    value_time, description="a small line-up to try things out", models=quick_line_up(), turns=3
+)
+
+RECIPES = {
+    "value": value,
+    "value-time": value_time,
+    "value-files": value_files,
+    "value-quick": value_quick,
+}
