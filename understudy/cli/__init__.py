@@ -137,8 +137,8 @@ def train(
         evaluation = stages.train(
             load_game(game), run, recipe, seed=seed, device=device, resume=resume, progress=progress
         )
-    if "line_up" in evaluation:
-        dota.print_line_up(evaluation)
+    if game == "dota":
+        dota.print_evaluation(evaluation)
     else:
         out_console.print(evaluation_table(evaluation))
     print(f"{run.model(recipe)}: {evaluation['steps']:,} steps in {evaluation['seconds']:.0f} s")

@@ -187,6 +187,24 @@ def split(
 # --- what training says --------------------------------------------------------------------------
 
 
+def print_evaluation(evaluation: Mapping[str, Any]) -> None:
+    """Of a value line-up or of a policy."""
+    (print_line_up if "line_up" in evaluation else print_policy)(evaluation)
+
+
+def print_policy(evaluation: Mapping[str, Any]) -> None:
+    """A policy beside the counts it must beat."""
+    counts = f"counts by {evaluation['counts']}"
+    for name, scores in evaluation["policy"].items():
+        title = f"{name}: {scores['decisions']:,} decisions of later matches"
+        table = _table(title, "score", "ours", counts, "difference, 95 % by match")
+        for score, found in scores.items():
+            if score != "decisions":
+                values = (f"{found[who]:.4f}" for who in ("ours", "counts"))
+                table.add_row(score, *values, _signed(found["beside"]))
+        out_console.print(table)
+
+
 def print_line_up(evaluation: Mapping[str, Any]) -> None:
     """The whole line-up beside the bar, by minute, on few matches, and when not to trust it."""
     for table in (

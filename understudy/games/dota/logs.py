@@ -4,10 +4,12 @@ A file that cannot be read, and a match that cannot be learned from, costs one l
 everything else is kept. Matches are handed on in batches, so a folder of any size fits in memory.
 """
 
+import gc
 import gzip
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -81,22 +83,38 @@ def _parsed(text: bytes, name: str) -> Iterator[Found]:
 
 def batches(found: Iterable[Found], size: int = MATCHES_PER_BATCH) -> Iterator[Imported]:
     """Matches as tables, `size` at a time, with a line on each that was left out or is unparsed."""
+    source, seen = iter(found), set[int]()
+    while (batch := _next_batch(source, size, seen)) is not None:
+        yield batch
+
+
+def _next_batch(source: Iterator[Found], size: int, seen: set[int]) -> Imported | None:
     held, words = list[tuple[str, Rows]](), list[str]()
-    seen: set[int] = set()
-    for where, match in found:
-        try:
-            held.append((where, _rows(match, seen)))
-        except MatchError as failure:
-            words.append(f"{where}: {failure}")
-            continue
-        assert isinstance(match, dict)
-        if not is_parsed(match):
-            words.append(f"{where}: {UNPARSED}")
-        if len(held) == size:
-            yield _batch(held, words)
-            held, words = [], []
-    if held or words:
-        yield _batch(held, words)
+    with _collector_at_rest():
+        for where, match in source:
+            try:
+                held.append((where, _rows(match, seen)))
+            except MatchError as failure:
+                words.append(f"{where}: {failure}")
+                continue
+            assert isinstance(match, dict)
+            if not is_parsed(match):
+                words.append(f"{where}: {UNPARSED}")
+            if len(held) == size:
+                break
+        return _batch(held, words) if held or words else None
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Rows hold no cycles; to look through a million of them takes a quarter of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _rows(match: dict[str, Any] | str, seen: set[int]) -> Rows:
