@@ -41,6 +41,7 @@ Dota 2, from recorded matches only:
     understudy record dota --files matches/           OpenDota's answers, as tables
     understudy encode dota                            one row per minute
     understudy train dota value                       who will win, beside plain baselines
+    understudy recommend dota match.json --minute 15  what to do next
 
 Every step can be stopped and run again: it goes on where it was. `understudy demo` does all of
 it small. A step works in a run, the folder given by --out.
@@ -63,6 +64,8 @@ compete.command("arena")(arena.compete)
 compete.command("scml")(scml.compete)
 split = by_game(app, "split", "Say which matches are trained on, as files.")
 split.command("dota")(dota.split)
+recommend = by_game(app, "recommend", "Say what to do next in a recorded match.")
+recommend.command("dota")(dota.recommend)
 verify = by_game(app, "verify", "Hold a fast engine of ours against the real simulator.")
 verify.command("scml")(scml.verify)
 

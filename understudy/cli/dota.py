@@ -1,5 +1,6 @@
 """Dota's version of `record`, and what only Dota has."""
 
+import json as json_text
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.cli.options import (
+    JsonOption,
     OutOption,
     QuietOption,
     ResumeOption,
@@ -182,6 +184,70 @@ def split(
         f"{len(getattr(chosen, name)):,} {name}" for name in ("train", "val", "test")
     )
     print(f"{counts}: {len(paths)} files in {run.folder / 'splits'}")
+
+
+def recommend(
+    match: Annotated[
+        str, typer.Argument(metavar="MATCH", help="A match file of OpenDota, or RUN/NUMBER.")
+    ],
+    minute: Annotated[int, typer.Option(help="When.", min=0)],
+    player: Annotated[
+        int | None, typer.Option(help="One player, by slot 0 to 9. [default: all]", min=0, max=9)
+    ] = None,
+    models: Annotated[
+        Path | None,
+        typer.Option(help="RUN/models with value, items and wards. [default: those shipped]"),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what to do next at a minute of a match: items, wards, towers.
+
+    Example: understudy recommend dota 8182370121.json.gz --minute 15 --player 0
+    """
+    from dataclasses import asdict
+
+    from understudy.games.dota.recommend import advise
+    from understudy.games.dota.story import load_models, open_story
+
+    advice = advise(open_story(match), load_models(models), minute, player)
+    if json:
+        print(json_text.dumps(asdict(advice), indent=2))
+        return
+    print(f"match {advice.match_id}, minute {advice.minute}, patch {advice.patch}; ", end="")
+    print(f"models trained on {', '.join(advice.trained_on)}")
+    for reason in advice.reasons:
+        print(reason)
+    if advice.chance is None:
+        return
+    print(f"Radiant wins with {advice.chance:.0%}")
+    for title, rows in (
+        ("next items, as others bought", advice.items),
+        ("where observer wards go", advice.wards),
+        ("towers that stand", advice.objectives),
+    ):
+        out_console.print(_advice_table(title, rows))
+
+
+def _advice_table(title: str, rows: list[dict[str, Any]]) -> "Table":
+    names = [name for name in (rows[0] if rows else {}) if name != "cash"]
+    table = (
+        _table(title, *(name.replace("_", " ") for name in names)) if names else _table(title, "-")
+    )
+    for row in rows:
+        table.add_row(*(_said(name, row[name]) for name in names))
+    return table
+
+
+def _said(name: str, value: Any) -> str:
+    if name == "chance":
+        return f"{value:.0%}" if value >= 0.1 else f"{value:.1%}"
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else f"{value:.0f}"
+        if isinstance(value, float)
+        else value
+    )
 
 
 # --- what training says --------------------------------------------------------------------------

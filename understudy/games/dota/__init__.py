@@ -2,7 +2,9 @@
 
 `record` the tables, `opendota` one match of the API, `logs`, `layout`, `download` and `synthetic`
 where matches come from, `facts` heroes, items and patches, `state` a match minute by minute,
-`observe` and `strength` features, `encode` samples, `splits` who is trained on, `value` the models.
+`observe`, `deaths` and `strength` features, `encode` samples, `splits` who is trained on, `models`
+and `value` the line-up, `next_item` and `ward_spots` the policies, `recommend` advice, `panels`
+pages.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,7 +56,22 @@ def _summarise(
 
 
 def _panels(run: Run) -> "list[Panel]":
-    return []
+    from understudy.games.dota.panels import run_panels
+
+    return run_panels(run)
+
+
+def _replay(run: Run, match: str) -> str:
+    from understudy.errors import InputError
+    from understudy.games.dota.panels import match_panels
+    from understudy.games.dota.story import load_models, recorded
+    from understudy.report.page import page
+
+    if not match.isdigit():
+        raise InputError(f"a match of Dota goes by its number, not '{match}'")
+    story = recorded(run, int(match))
+    title = f"Match {match}, patch {story.patch}"
+    return page(title, GAME.about, match_panels(story, load_models().value))
 
 
 def _read_logs(source: Path) -> Iterable[Imported]:
@@ -75,6 +92,7 @@ GAME = Game(
     summarise=_summarise,
     recipes=_recipes,
     panels=_panels,
+    replay=_replay,
     read_logs=_read_logs,
     survey=_survey,
 )

@@ -229,8 +229,8 @@ def save_wards(path: Path, policy: ward_spots.WardSpots, train: ward_spots.Place
     rows = np.bincount(train.cell[seen], minlength=ward_spots.SIZE)
     mean = np.nansum(train.life) / max(seen.sum(), 1)
     arrays: dict[str, Any] = {"weights": policy.weights, "life": (total + 5 * mean) / (rows + 5)}
-    for number, table in enumerate(policy.maps.values()):
-        arrays[f"map_{number}"] = table.astype(np.float32)
+    for number, table in enumerate(policy.counts.values()):
+        arrays[f"counts_{number}"] = np.minimum(table, 65535).astype(np.uint16)
     with writing(path) as aside, aside.open("wb") as file:
         np.savez_compressed(file, **arrays)
 
@@ -238,9 +238,9 @@ def save_wards(path: Path, policy: ward_spots.WardSpots, train: ward_spots.Place
 def load_wards(path: Path) -> tuple[ward_spots.WardSpots, Floats]:
     """What `save_wards` wrote: the policy, and seconds a ward stands, by cell."""
     with _opened(path, "wards") as arrays:
-        names = list(ward_spots.count(_no_wards()))
-        maps = {name: arrays[f"map_{k}"].astype(np.float64) for k, name in enumerate(names)}
-        return ward_spots.WardSpots(maps, arrays["weights"]), arrays["life"]
+        names = list(ward_spots.counted(_no_wards()))
+        counts = {name: arrays[f"counts_{k}"].astype(np.float64) for k, name in enumerate(names)}
+        return ward_spots.WardSpots(counts, arrays["weights"]), arrays["life"]
 
 
 def _no_wards() -> ward_spots.Placements:

@@ -4,6 +4,7 @@ A decision knows only purchases of strictly earlier seconds: an item that is put
 in the same second as its last part, and would otherwise be given away.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -71,18 +72,18 @@ def costs() -> Floats:
 
 
 @cache
-def _parts() -> tuple[dict[str, list[tuple[int, float]]], dict[str, int]]:
-    """For each thing sold, which items it is a part of and by which share; and items by key."""
+def _parts() -> tuple[dict[str, list[tuple[int, float, int]]], dict[str, int]]:
+    """For each thing sold, which items it is a part of, by which share, how often; items by key."""
     known, place = facts.items(), {key: k for k, key in enumerate(item_keys())}
-    parts: dict[str, list[tuple[int, float]]] = {}
+    parts: dict[str, list[tuple[int, float, int]]] = {}
     for key, number in place.items():
         item = known[key]
         for part in {*item.components}:
-            share = known[part].cost * item.components.count(part) / max(item.cost, 1)
-            parts.setdefault(part, []).append((number, share))
+            share = known[part].cost / max(item.cost, 1)
+            parts.setdefault(part, []).append((number, share, item.components.count(part)))
         spent = sum(known[part].cost for part in item.components)
         if item.components and spent < item.cost:  # the rest is the recipe
-            parts.setdefault(f"recipe_{key}", []).append((number, 1 - spent / item.cost))
+            parts.setdefault(f"recipe_{key}", []).append((number, 1 - spent / item.cost, 1))
     return parts, place
 
 
@@ -138,7 +139,7 @@ class Inventory:
         size = len(item_keys())
         self.owned, self.progress = np.zeros(size, bool), np.zeros(size)
         self.last = self.before_last = NOTHING
-        self.spent = 0.0
+        self.spent, self.bought = 0.0, Counter[str]()
 
     def add(self, key: str) -> None:
         """One purchase; an item of a later patch changes nothing."""
@@ -146,8 +147,10 @@ class Inventory:
         item = facts.items().get(key)
         if item is not None and not item.components:
             self.spent += item.cost
-        for number, share in parts.get(key, ()):
-            self.progress[number] = min(1.0, self.progress[number] + share)
+        self.bought[key] += 1
+        for number, share, most in parts.get(key, ()):
+            if self.bought[key] <= most:
+                self.progress[number] = min(1.0, self.progress[number] + share)
         if (number := place.get(key, NOTHING)) != NOTHING and not self.owned[number]:
             self.owned[number] = True
             self.last, self.before_last = number, self.last

@@ -7,6 +7,7 @@ believed is found by expectation-maximisation on later matches than those counte
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -117,10 +118,15 @@ BLURS = (0.0, 1.0)
 class WardSpots:
     """Maps by condition, and how much each is believed."""
 
-    maps: dict[tuple[str, float], Floats]
-    """[values of the condition, cells], each line a distribution."""
+    counts: Mapping[str, Floats]
+    """As `counted` gives them."""
     weights: Floats
-    """One for each map, and the last for an even map."""
+    """One for each map of the mixture, and the last for an even map."""
+
+    @cached_property
+    def maps(self) -> dict[tuple[str, float], Floats]:
+        """Sharp and blurred."""
+        return mixture(self.counts)
 
     def parts(self, rows: Placements) -> Floats:
         """[P, maps + 1, cells]."""
@@ -139,14 +145,21 @@ class WardSpots:
         return np.concatenate(found) if found else np.zeros((0, SIZE))
 
 
-def count(rows: Placements) -> dict[tuple[str, float], Floats]:
-    """Every map of the mixture."""
-    maps = {}
+def counted(rows: Placements) -> dict[str, Floats]:
+    """[values of the condition, cells]: wards placed, by condition."""
     sizes = {"side": 2, "side, time": 2 * BANDS, "side, time, lead": 6 * BANDS}
     sizes |= {"side, towers": 14, "side, towers, half": 84}
+    found = {}
     for name, keys in _conditions(rows).items():
-        found = np.bincount(keys * SIZE + rows.cell, minlength=sizes[name] * SIZE)
-        table = found.astype(np.float64).reshape(-1, SIZE)
+        table = np.bincount(keys * SIZE + rows.cell, minlength=sizes[name] * SIZE)
+        found[name] = table.astype(np.float64).reshape(-1, SIZE)
+    return found
+
+
+def mixture(counts: Mapping[str, Floats]) -> dict[tuple[str, float], Floats]:
+    """Every map, sharp and blurred, each line a distribution."""
+    maps = {}
+    for name, table in counts.items():
         for blur in BLURS:
             soft = blurred(table, blur)
             total = soft.sum(axis=1, keepdims=True)
@@ -167,9 +180,8 @@ def blurred(table: Floats, spread: float) -> Floats:
 
 def fit(train: Placements, val: Placements, rounds: int = 200) -> WardSpots:
     """Count in `train`, weigh on `val`, then count everything."""
-    maps = count(train)
-    size = len(maps) + 1
-    spots = WardSpots(maps, np.full(size, 1 / size))
+    size = len(mixture(counted(train))) + 1
+    spots = WardSpots(counted(train), np.full(size, 1 / size))
     chance = np.concatenate(
         [_of_chosen(spots, val.where(slice(s, s + 500))) for s in range(0, len(val), 500)]
     )
@@ -177,8 +189,7 @@ def fit(train: Placements, val: Placements, rounds: int = 200) -> WardSpots:
     for _ in range(rounds):
         share = chance * weights
         weights = (share / share.sum(axis=1, keepdims=True)).mean(axis=0)
-    both = {n: np.concatenate([getattr(train, n), getattr(val, n)]) for n in vars(train)}
-    return WardSpots(count(Placements(**both)), weights)
+    return WardSpots(counted(_joined(train, val)), weights)
 
 
 def _of_chosen(spots: WardSpots, rows: Placements) -> Floats:
@@ -192,13 +203,18 @@ EVEN_SHARES = (0.02, 0.05, 0.1, 0.2)
 
 def baseline(train: Placements, val: Placements, rows: Placements) -> Floats:
     """[P, cells]: counts by side and five minutes, with as much of an even map as `val` likes."""
-    table = count(train)["side, time", 0.0]
 
-    def chances(some: Placements, even: float) -> Floats:
+    def chances(of: Placements, some: Placements, even: float) -> Floats:
+        table = mixture(counted(of))["side, time", 0.0]
         return (1 - even) * table[_conditions(some)["side, time"]] + even / SIZE
 
     def loss(even: float) -> float:
-        found = chances(val, even)[np.arange(len(val)), val.cell]
+        found = chances(train, val, even)[np.arange(len(val)), val.cell]
         return float(-np.log(found).mean())
 
-    return chances(rows, min(EVEN_SHARES, key=loss))
+    return chances(_joined(train, val), rows, min(EVEN_SHARES, key=loss))
+
+
+def _joined(one: Placements, other: Placements) -> Placements:
+    both = {n: np.concatenate([getattr(one, n), getattr(other, n)]) for n in vars(one)}
+    return Placements(**both)
