@@ -33,11 +33,14 @@ ApiOption = Annotated[
 def record(
     out: OutOption = None,
     files: Annotated[
-        Path | None,
-        typer.Option(help="Match files of OpenDota: one, or a folder (JSON, JSONL, also .gz)."),
+        list[Path] | None,
+        typer.Option(
+            help="Match files of OpenDota, or a folder of them (JSON, JSONL, .gz); often."
+        ),
     ] = None,
     tables: Annotated[
-        Path | None, typer.Option(help="A folder of Parquet tables already in our layout.")
+        list[Path] | None,
+        typer.Option(help="A folder of Parquet tables already in our layout; may be given often."),
     ] = None,
     synthetic: Annotated[
         int | None, typer.Option(help="Make up so many matches whose chances are known.", min=1)
@@ -72,10 +75,10 @@ def record(
     game, run = load_game("dota"), run_of(out, "dota")
     _one_source(files=files, tables=tables, synthetic=synthetic, api=api)
     settings: dict[str, Any]
-    if files is not None:
-        imports, settings = read_logs(files), {"files": str(files)}
-    elif tables is not None:
-        imports, settings = read_tables(tables), {"tables": str(tables)}
+    if files:
+        imports, settings = read_logs(*files), {"files": [str(path) for path in files]}
+    elif tables:
+        imports, settings = read_tables(*tables), {"tables": [str(path) for path in tables]}
     elif synthetic is not None:
         imports = generate(World(seed=seed), synthetic)
         settings = {"synthetic": synthetic, "seed": seed}
@@ -90,7 +93,7 @@ def record(
 
 
 def _one_source(**given: Any) -> None:
-    chosen = [name for name, value in given.items() if value is not None]
+    chosen = [name for name, value in given.items() if value]
     if len(chosen) != 1:
         options = ", ".join(f"--{name}" for name in given)
         raise InputError(f"say where matches come from, by one of {options}")

@@ -163,3 +163,22 @@ def test_facts_go_up_to_the_newest_patch():
     assert facts.heroes()[1].name == "Anti-Mage" and facts.heroes()[155].name == "Largo"
     for item in facts.items().values():
         assert all(part in facts.items() for part in item.components)
+
+
+def test_folders_of_tables_are_joined_and_a_match_counts_once(tmp_path):
+    for name, numbers in (("old", (1, 2, 3)), ("new", (2, 4))):
+        tables = small_tables(*(small_match(number) for number in numbers))
+        (tmp_path / name).mkdir()
+        for table, rows in tables.items():
+            pq.write_table(rows, tmp_path / name / f"{table}.parquet")
+    batches = list(read_tables(tmp_path / "old", tmp_path / "new"))
+    found = [batch.tables["matches"]["match_id"].to_pylist() for batch in batches]
+    assert found == [[1, 2, 3], [4]]
+    assert set(batches[1].tables["events"]["match_id"].to_pylist()) == {4}
+    (tmp_path / "new/matches.parquet").write_bytes(b"damaged")
+    with pytest.raises(InputError, match="matches cannot be read"):
+        read_tables(tmp_path / "new")
+    small = small_tables().pop("matches").drop_columns("patch")
+    pq.write_table(small, tmp_path / "new/matches.parquet")
+    with pytest.raises(InputError, match="matches has no column 'patch'"):
+        read_tables(tmp_path / "new")

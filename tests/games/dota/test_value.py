@@ -166,6 +166,8 @@ def test_the_quick_line_up_is_fitted_judged_and_printed(run, tmp_path, capsys):
     told = capsys.readouterr().out
     assert "beside LR-7" in told and "is it still right?" in told
     assert saved.load(run.model("value-quick") / "model.json").patches
+    text = stages.report(run, tmp_path / "report.html").read_text()
+    assert "Value: value-quick" in text and "Who is first wins how often" in text
 
 
 def test_without_xgboost_the_line_up_says_what_to_install(monkeypatch):

@@ -4,7 +4,7 @@ A folder holds `matches.parquet`, or `matches/*.parquet`, or `matches-*.parquet`
 table. Columns are brought to our types; what a table has besides is left behind.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +21,19 @@ from understudy.games.dota.record import MATCHES, RECORDINGS, in_order
 _OTHER_NAMES = {"players": "players_static"}
 
 
-def read_tables(folder: Path) -> Iterator[Imported]:
-    """The matches of a folder of tables, in batches by number of match."""
-    sources = {table.name: _source(folder, table) for table in RECORDINGS}
-    numbers = sources[MATCHES.name].to_table(columns=["match_id"])["match_id"].to_numpy()
-    return _batches(folder, sources, np.sort(numbers))
+def read_tables(*folders: Path) -> Iterator[Imported]:
+    """The matches of folders of tables, in batches by number; one found before is left out."""
+    opened = [{table.name: _source(folder, table) for table in RECORDINGS} for folder in folders]
+    return _all(folders, opened)
+
+
+def _all(folders: Sequence[Path], opened: Sequence[dict[str, ds.Dataset]]) -> Iterator[Imported]:
+    seen = np.zeros(0, np.int64)
+    for folder, sources in zip(folders, opened, strict=True):
+        column = sources[MATCHES.name].to_table(columns=["match_id"])["match_id"]
+        numbers = np.setdiff1d(column.to_numpy(), seen)
+        yield from _batches(folder, sources, numbers)
+        seen = np.union1d(seen, numbers)
 
 
 def _source(folder: Path, table: Table) -> ds.Dataset:
@@ -60,7 +68,8 @@ def _batches(
 ) -> Iterator[Imported]:
     for start in range(0, len(numbers), MATCHES_PER_BATCH):
         some = numbers[start : start + MATCHES_PER_BATCH]
-        chosen = (pc.field("match_id") >= int(some[0])) & (pc.field("match_id") <= int(some[-1]))
+        within = (pc.field("match_id") >= int(some[0])) & (pc.field("match_id") <= int(some[-1]))
+        chosen = within & pc.field("match_id").isin(some.tolist())
         tables = {
             table.name: _typed(table, sources[table.name], chosen, folder) for table in RECORDINGS
         }

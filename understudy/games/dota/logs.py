@@ -10,6 +10,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,10 @@ UNPARSED = "its replay was never parsed: kept for its result and draft, without 
 _SUFFIXES = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz")
 
 
-def read_logs(source: Path) -> Iterator[Imported]:
-    """A file, or all match files below a folder, in batches."""
-    paths = match_files(source)
-    return batches(matches_in(paths, source))
+def read_logs(*sources: Path) -> Iterator[Imported]:
+    """Files, and all match files below folders, in batches."""
+    found = [(match_files(source), source) for source in sources]
+    return batches(chain.from_iterable(matches_in(paths, source) for paths, source in found))
 
 
 def match_files(source: Path) -> list[Path]:

@@ -18,6 +18,8 @@ from understudy.games.dota.state import Ints
 
 SIZES = (25, 50, 100, 200, 500, 1000)
 """Matches of a new patch to calibrate on."""
+LEFT = 100
+"""Matches that must be left to judge a calibration on."""
 SINCE = 54
 """7.35: older matches are another game, and too few; they only tell how strong teams were."""
 
@@ -87,7 +89,7 @@ def write_split(folder: Path, split: Split, seed: int) -> list[Path]:
     """Files for a split and for few-shot calibration; which were written."""
     files = {name: getattr(split, name) for name in _NAMES}
     for size in SIZES:
-        if 2 * size <= len(split.test):
+        if size + LEFT <= len(split.test):
             calibrate, evaluate = draw(split.test, size, seed, 0)
             files |= {f"test_calib_{size}": calibrate, f"test_eval_{size}": evaluate}
     paths = []

@@ -33,7 +33,7 @@ from understudy.games.dota.models import (
 )
 from understudy.games.dota.samples import Samples, read_samples
 from understudy.games.dota.saved import save
-from understudy.games.dota.splits import SIZES, Split, draw, write_split
+from understudy.games.dota.splits import LEFT, SIZES, Split, draw, write_split
 from understudy.games.dota.state import Floats
 from understudy.learn.recipe import Progress
 
@@ -212,7 +212,7 @@ def few_shot(model: Fitted, test: Samples, seed: int, turns: int) -> list[dict[s
     numbers = np.unique(begun.match_id)
     table = []
     for size in SIZES:
-        if 2 * size > len(numbers):
+        if size + LEFT > len(numbers):
             break
         rows = [_turn(begun, chance, guesses, numbers, size, seed, turn) for turn in range(turns)]
         table.append({"matches": size, **_summed_up(rows)})
