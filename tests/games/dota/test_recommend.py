@@ -63,7 +63,7 @@ def test_advice_does_not_know_what_comes_later(match, models):
         for name in ("gold_t", "xp_t"):
             player[name][11:] = [9 * x for x in player[name][11:]]
     told["radiant_gold_adv"][11:] = [-3000] * 10
-    told["players"][0]["purchase_log"][2]["time"] = 601
+    told["players"][0]["purchase_log"][2] = {"time": 601, "key": "ultimate_orb"}
     told["objectives"].append({**told["objectives"][0], "time": 601})
     told["radiant_win"] = False
     match.write_text(json.dumps(told))
