@@ -12,8 +12,9 @@ line (`cli.py`) parses and prints.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from understudy.data.results import read_results
 from understudy.data.runs import Run, begin, finish, read_manifest
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games import Game, Schedule
+from understudy.games import Game, Imported, Schedule
 
 _TITLES = {"record": "recording", "compete": "competing"}
 
@@ -44,6 +45,8 @@ class _Task:
     target: Path
     fixture: Any = None
     players: frozenset[str] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    surveyed: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 class Imports(NamedTuple):
@@ -112,7 +115,19 @@ def read_logs(game: Game, run: Run, logs: Path, *, resume: bool = True) -> Impor
     if game.read_logs is None:
         raise InputError(f"{game.name} reads no logs of other origin")
     imports = game.read_logs(logs)  # which refuses a folder without logs
-    begin(run.recordings, "record", {"game": game.name, "logs": str(logs)}, resume=resume)
+    return take_in(game, run, imports, {"logs": str(logs)}, resume=resume)
+
+
+def take_in(
+    game: Game,
+    run: Run,
+    imports: Iterable[Imported],
+    settings: Mapping[str, Any],
+    *,
+    resume: bool = True,
+) -> Imports:
+    """Write recordings that were not played here; `settings` say where they are from."""
+    begin(run.recordings, "record", {"game": game.name, **settings}, resume=resume)
     files, matches, rejected, written = 0, 0, list[str](), set[Path]()
     for files, found in enumerate(imports, start=1):
         rejected += found.rejected
@@ -137,14 +152,16 @@ def encode(
     *,
     players: Sequence[str] | None = None,
     goals: Path | None = None,
+    options: Mapping[str, Any] | None = None,
     worker: Workers = None,
     resume: bool = True,
     quiet: bool = False,
 ) -> dict[str, float]:
     """Turn recordings into samples of `players`' decisions; counts for a sanity check.
 
-    By default the players are those that were recorded to learn from. A shard is made again only
-    if its recording has changed. `goals` is a trained model whose goals are filled in.
+    By default the players are those that were recorded to learn from; `options` are the game's
+    own, and `goals` is a trained model whose goals are filled in. A shard is made again only if
+    its recording, or what it must know of others, has changed.
     """
     workers.parse(worker)  # before anything is written
     if game.encode is None:
@@ -154,12 +171,27 @@ def encode(
     if players is None and manifest is not None:
         players = manifest["settings"].get("players")
     keys = [shards.shard_key(p) for p in shards.shard_paths(run.recordings, game.recordings[0])]
-    inputs = {key: _recording_digest(game, run.recordings, key) for key in keys}
+    surveyed = game.survey(run.recordings, keys) if game.survey else {}
+    inputs = {
+        key: _recording_digest(game, run.recordings, key, surveyed.get(key, {})) for key in keys
+    }
     settings = {"game": game.name, "players": sorted(players) if players else None}
+    settings |= dict(options or {})
     begin(run.samples, "encode", settings, resume=resume)
     chosen = frozenset(players) if players else None
     source, target = run.recordings.resolve(), run.samples.resolve()
-    tasks = {key: _Task(game.name, key, source, target, players=chosen) for key in keys}
+    tasks = {
+        key: _Task(
+            game.name,
+            key,
+            source,
+            target,
+            players=chosen,
+            options=options or {},
+            surveyed=surveyed.get(key, {}),
+        )
+        for key in keys
+    }
     first = game.samples[0]
     for path in run.samples.glob(f"{first.name}-*.parquet"):
         if shards.shard_key(path) not in tasks:
@@ -198,16 +230,17 @@ def _encode(task: _Task) -> None:
         for table in game.recordings
     }
     assert game.encode is not None
-    samples = game.encode(recordings, task.players)
+    samples = game.encode({**recordings, **task.surveyed}, task.players, **task.options)
     counts = game.summarise(recordings, samples)
-    note = {"input": _recording_digest(game, task.source, task.key), "counts": json.dumps(counts)}
+    made_from = _recording_digest(game, task.source, task.key, task.surveyed)
+    note = {"input": made_from, "counts": json.dumps(counts)}
     for table in reversed(game.samples):
         rows = samples[table.name].replace_schema_metadata(table.arrow(note).metadata)
         shards.write_shard(shards.shard_path(task.target, table, task.key), rows)
 
 
-def _recording_digest(game: Game, folder: Path, key: str) -> str:
-    """Stands for the content of all tables of one recording."""
+def _recording_digest(game: Game, folder: Path, key: str, surveyed: Mapping[str, pa.Table]) -> str:
+    """Stands for the content of all tables that one recording is encoded from."""
     paths = [shards.shard_path(folder, table, key) for table in game.recordings]
     for path in paths:
         if not path.is_file():
@@ -215,7 +248,10 @@ def _recording_digest(game: Game, folder: Path, key: str) -> str:
                 f"{path} is missing. Run understudy record {game.name} again: only what is missing "
                 "is made"
             )
-    return "+".join(digest(path) for path in paths)
+    known = [
+        f"{zlib.crc32(json.dumps(table.to_pydict()).encode()):08x}" for table in surveyed.values()
+    ]
+    return "+".join([*(digest(path) for path in paths), *known])
 
 
 def _add_up(paths: Sequence[Path]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli import arena, scml
+from understudy.cli import arena, dota, scml
 from understudy.cli.options import (
     GameArg,
     OutOption,
@@ -37,6 +37,12 @@ The supply chain, where agents of the league already play:
     understudy compete scml Penguin AS0 built-ins     who is stronger, slot by slot
     understudy record scml --configs 20               what each saw, offered and answered
 
+Dota 2, from recorded matches only:
+    understudy record dota --files matches/           OpenDota's answers, as tables
+    understudy encode dota                            one row per minute
+    understudy train dota value                       who will win, beside plain baselines
+    understudy recommend dota match.json --minute 15  what to do next
+
 Every step can be stopped and run again: it goes on where it was. `understudy demo` does all of
 it small. A step works in a run, the folder given by --out.
 """
@@ -52,9 +58,14 @@ app = typer.Typer(
 record = by_game(app, "record", "Play matches; write down what players saw and did.")
 record.command("arena")(arena.record)
 record.command("scml")(scml.record)
+record.command("dota")(dota.record)
 compete = by_game(app, "compete", "Let players meet; say who is stronger.")
 compete.command("arena")(arena.compete)
 compete.command("scml")(scml.compete)
+split = by_game(app, "split", "Say which matches are trained on, as files.")
+split.command("dota")(dota.split)
+recommend = by_game(app, "recommend", "Say what to do next in a recorded match.")
+recommend.command("dota")(dota.recommend)
 verify = by_game(app, "verify", "Hold a fast engine of ours against the real simulator.")
 verify.command("scml")(scml.verify)
 
@@ -86,6 +97,10 @@ def encode(
         Path | None,
         typer.Option(help="Fill in the goals of this trained model: scml's L2, for L3 and L4."),
     ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(help="Dota: seconds ahead to foretell. [default: 180]", min=60),
+    ] = None,
     workers: WorkersOption = None,
     resume: ResumeOption = True,
     quiet: QuietOption = False,
@@ -103,6 +118,7 @@ def encode(
         run,
         players=names(players),
         goals=goals,
+        options=dota.encode_options(horizon) if game == "dota" else None,
         worker=workers,
         resume=resume,
         quiet=quiet,
@@ -139,8 +155,11 @@ def train(
             resume=resume,
             progress=progress,
         )
-    for table in evaluation_tables(evaluation):
-        out_console.print(table)
+    if game == "dota":
+        dota.print_evaluation(evaluation)
+    else:
+        for table in evaluation_tables(evaluation):
+            out_console.print(table)
     print(f"{run.model(recipe)}: {evaluation['steps']:,} steps in {evaluation['seconds']:.0f} s")
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # heavy; `--help` must answer at once
     from understudy.games import Game
     from understudy.stages import Progress
 
-GameArg = Annotated[str, typer.Argument(metavar="GAME", help="Which game: arena or scml.")]
+GameArg = Annotated[str, typer.Argument(metavar="GAME", help="Which game: arena, dota or scml.")]
 OutOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", help="Where to write: the run's folder. [default: runs/GAME]"),
