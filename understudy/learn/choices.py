@@ -46,7 +46,11 @@ class Choices(NamedTuple):
 
     def entropy(self) -> Float[Tensor, " B"]:
         """In nats, summed over heads."""
-        return -(self.log_probabilities.exp() * self.log_probabilities).sum((1, 2))
+        return self.entropy_by_head().sum(1)
+
+    def entropy_by_head(self) -> Float[Tensor, "B H"]:
+        """In nats."""
+        return -(self.log_probabilities.exp() * self.log_probabilities).sum(2)
 
     def kl(self, other: "Choices") -> Float[Tensor, " B"]:
         """Divergence of `other` from these, KL(self || other), summed over heads."""
