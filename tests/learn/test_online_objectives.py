@@ -291,7 +291,7 @@ def test_idle_steps_teach_nothing_but_the_value_they_show(objective):
 def test_a_cut_is_heeded(objective):
     learner, play = toy_learner(), toy_play(ended=0.0)
     loss = objective(learner, play).value
-    play.cut[1, 2] = True
+    play.cut[1] = True
     assert objective(learner, play).value != loss
 
 
