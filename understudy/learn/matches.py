@@ -6,15 +6,15 @@ of it. Axes: N matches side by side, S seats (players) in each, F features, H he
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float32, Int64
+from jaxtyping import Bool, Float32, Int64, Shaped
 
 from understudy.learn.policy import FactoredPolicy, PolicyShape
 
-Array = np.ndarray[Any, Any]
+Array = Shaped[np.ndarray, "..."]
 SELF = "self"
 """The name of the opponent that is the learner as it is now."""
 

@@ -244,8 +244,8 @@ class Film:
         """What was seen before step t, or after the last one."""
         self.play["observation"][t] = rows_of(seen.observation, self.where.row)
         if self.play["others"].shape[2]:
-            seen_there = rows_of(seen.observation, self.where.others.ravel())
-            self.play["others"][t] = seen_there.reshape(len(self.where.row), -1)
+            flat = seen.observation.reshape(-1, seen.observation.shape[2])
+            self.play["others"][t] = flat[self.where.others].reshape(len(self.where.row), -1)
         if t < len(self.play["legal"]):
             self.play["legal"][t] = rows_of(seen.legal, self.where.row)
 
@@ -264,7 +264,7 @@ class Film:
 
 
 def rows_of(array: Array, row: Array) -> Array:
-    """Rows of an array [N S ...], seats counted through."""
+    """Rows of an array [N S ...], seats counted through; `row` must ascend."""
     flat = array.reshape(-1, *array.shape[2:])
-    # In pure self-play the rows are all there are, in order.
+    # In pure self-play the rows are all there are.
     return flat if len(row) == len(flat) else flat.take(row, 0)
