@@ -10,6 +10,7 @@ all the rest: training goes on from it as if it had never stopped.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from understudy.learn.actors import Actors
 from understudy.learn.matches import SELF, MakeMatches, Opponent, packed, unpacked
 from understudy.learn.objectives.online import OnlineObjective
 from understudy.learn.policy import FactoredPolicy
+from understudy.learn.recipe import Progress
 from understudy.learn.replay import Replay
 from understudy.learn.rollout import Job, Rollout, seating
 from understudy.learn.sequences import Sequences
@@ -92,6 +94,20 @@ class Refinement:
                 f"staleness_max must be at least {2 * self.updates - 1}: play arrives "
                 f"{self.updates} updates old and waits for as many less one"
             )
+
+    def fit(
+        self,
+        samples: Path,
+        out: Path,
+        seed: int,
+        *,
+        device: str = "cpu",
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Refine the model `start` that lies beside `out`; no samples are needed."""
+        from understudy.learn.refined import refine  # which imports this module
+
+        return refine(self, out.parent / self.start, out, seed, device=device, progress=progress)
 
     def settings(self) -> dict[str, Any]:
         """Everything that decides what comes out, as plain values."""
@@ -293,7 +309,7 @@ def improve(
 ) -> FactoredPolicy:
     """Train a policy against these opponents for about so many agent-steps.
 
-    The same arguments give the same weights. A league calls this; training to files is `Refined`.
+    The same arguments give the same weights. A league calls this; `refined.py` trains to files.
     """
     refiner = Refiner(recipe, policy, opponents, seed, teacher=teacher)
     per_iteration = recipe.rollouts * refiner.sequences * recipe.steps

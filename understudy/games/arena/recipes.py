@@ -4,8 +4,12 @@ from dataclasses import replace
 from typing import Final
 
 from understudy.games.arena.encode import MOVES
+from understudy.games.arena.matches import ArenaMatches
+from understudy.learn.matches import SELF
 from understudy.learn.objectives.cloning import Cloning
+from understudy.learn.objectives.off_policy import OffPolicy
 from understudy.learn.recipe import PolicyRecipe, Recipe
+from understudy.learn.refine import START, Refinement
 
 imitate = PolicyRecipe(
     description="clone the recorded decisions; the teacher of all that follows",
@@ -27,4 +31,22 @@ imitate_quick = replace(
     checkpoint_every=200,
 )
 
-RECIPES: Final[dict[str, Recipe]] = {"imitate": imitate, "imitate-quick": imitate_quick}
+GROUPS = (("move_x", "move_y"), ("aim_x", "aim_y"), ("fire",), ("ability",), ("interact",))
+
+refine = Refinement(
+    description="make a clone stronger by playing, kept near to it (V-trace, UPGO, TD(lambda), KL)",
+    decisions=MOVES,
+    make=ArenaMatches,
+    objective=OffPolicy(groups=GROUPS),
+    opponents=((SELF, 0.4), ("expert", 0.3), (START, 0.3)),
+)
+refine_quick = replace(
+    refine, description="the same in a minute, for demos and tests", start="imitate-quick"
+)
+
+RECIPES: Final[dict[str, Recipe]] = {
+    "imitate": imitate,
+    "imitate-quick": imitate_quick,
+    "refine": refine,
+    "refine-quick": refine_quick,
+}
