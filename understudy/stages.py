@@ -257,7 +257,10 @@ def train(
     usable_device(device)
     chosen = game.recipe(recipe)
     if isinstance(chosen, Refinement):
-        task = replace(chosen, **{"start": start or chosen.start, **(changes or {})})
+        try:
+            task = replace(chosen, **{"start": start or chosen.start, **(changes or {})})
+        except ValueError as mistake:
+            raise InputError(f"'{recipe}' cannot be changed like that: {mistake}") from mistake
         return _refine(game, run, recipe, task, seed, device, worker, resume, progress)
     if start is not None or changes:
         raise InputError(

@@ -82,14 +82,14 @@ def test_the_best_play_is_found(objective, critic):
         learning_rate=0.03,
     )
     assert share_right(START_POLICY) < 0.4
-    policy = improve(recipe, START_POLICY, met_by(recipe, START_POLICY), 50_000, seed=1)
+    policy = improve(recipe, START_POLICY, met_by(recipe, START_POLICY), 50_000, seed=1).policy
     assert share_right(policy) > 0.9
 
 
 def test_a_heavy_teacher_holds_the_student_back():
     base = replace(TINY, opponents=((SELF, 1.0), ("right", 1.0)), matches=32, decay=False)
     free, held = (
-        improve(recipe, START_POLICY, met_by(recipe, START_POLICY), 10_000, 0)
+        improve(recipe, START_POLICY, met_by(recipe, START_POLICY), 20_000, 0).policy
         for recipe in (replace(base, objective=OffPolicy(kl_weight=w)) for w in (0.0, 100.0))
     )
     assert share_right(free) > 0.5
@@ -100,6 +100,22 @@ def test_the_policy_one_begins_with_is_left_alone():
     before = weights(START_POLICY).clone()
     improve(TINY, START_POLICY, met_by(TINY, START_POLICY), 2_000, 0)
     assert torch.equal(weights(START_POLICY), before)
+
+
+def test_a_learner_with_a_memory_goes_on_where_it_was():
+    recipe = replace(TINY, critic=(4,), decay=False, objective=OffPolicy(kl_weight=0.0))
+    met = [Opponent(SELF, 1.0)]
+    first = improve(recipe, START_POLICY, met, 1_000, 0)
+    fresh, remembering = (
+        improve(recipe, first.policy, met, 1_000, 1, memory=memory)
+        for memory in (None, first.memory)
+    )
+    assert remembering.metrics["train/value"] != fresh.metrics["train/value"]
+    steps = {state["step"].item() for state in remembering.memory["optimizer"]["state"].values()}
+    assert steps == {24.0}  # four iterations of three updates in each of two calls
+    once = {state["step"].item() for state in first.memory["optimizer"]["state"].values()}
+    assert once == {12.0}  # what was remembered is left alone
+    assert set(first.tally) == {SELF} and first.agent_steps == 1024
 
 
 def test_improving_takes_about_the_steps_it_is_given():
@@ -114,7 +130,9 @@ def test_improving_takes_about_the_steps_it_is_given():
 
 def test_the_same_seed_gives_the_same_weights_and_another_does_not():
     met = [Opponent(SELF, 0.5), Opponent("past", 0.5, packed(START_POLICY))]
-    one, again, other = (weights(improve(TINY, START_POLICY, met, 1_000, s)) for s in (3, 3, 4))
+    one, again, other = (
+        weights(improve(TINY, START_POLICY, met, 1_000, s).policy) for s in (3, 3, 4)
+    )
     assert torch.equal(one, again)
     assert not torch.equal(one, other)
 

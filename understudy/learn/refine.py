@@ -9,9 +9,10 @@ all the rest: training goes on from it as if it had never stopped.
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -276,6 +277,20 @@ class Refiner:
             for number in range(recipe.rollouts)
         ]
 
+    def memory(self) -> dict[str, Any]:
+        """What it knows besides the policy's weights."""
+        critic = self.learner.critic
+        return {
+            "critic": None if critic is None else critic.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+        }
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Go on with what another refiner of the same recipe and policy knew."""
+        if self.learner.critic is not None and memory["critic"] is not None:
+            self.learner.critic.load_state_dict(memory["critic"])
+        self.optimizer.load_state_dict(deepcopy(memory["optimizer"]))  # torch would share it
+
     def state(self) -> dict[str, Any]:
         """Everything needed to go on, as tensors and plain values."""
         return {
@@ -290,11 +305,24 @@ class Refiner:
     def restore(self, state: Mapping[str, Any]) -> None:
         """The inverse of `state`."""
         self.learner.load_state_dict(state["learner"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        self.optimizer.load_state_dict(deepcopy(state["optimizer"]))
         self.replay.restore(state["replay"])
         self.iteration, self.version, self.agent_steps = state["position"]
         self.arrived = [Rollout(**_arrays(rollout)) for rollout in state["arrived"]]
         self.since = Progressed(**state["since"])
+
+
+class Improved(NamedTuple):
+    """What came of improving a policy."""
+
+    policy: FactoredPolicy
+    agent_steps: int
+    tally: dict[str, list[int]]
+    """Matches won, drawn and lost on the way, by opponent."""
+    metrics: dict[str, float]
+    """Means over all updates."""
+    memory: dict[str, Any]
+    """What a learner keeps besides its policy: critic and optimiser, as tensors."""
 
 
 def improve(
@@ -305,16 +333,22 @@ def improve(
     seed: int,
     *,
     teacher: FactoredPolicy | None = None,
+    memory: Mapping[str, Any] | None = None,
     actors: Actors | None = None,
-) -> FactoredPolicy:
+) -> Improved:
     """Train a policy against these opponents for about so many agent-steps.
 
     The same arguments give the same weights. A league calls this; `refined.py` trains to files.
+    `memory` is that of an earlier call whose policy this is, so that its critic goes on as well.
     """
     refiner = Refiner(recipe, policy, opponents, seed, teacher=teacher)
+    if memory is not None:
+        refiner.recall(memory)
     per_iteration = recipe.rollouts * refiner.sequences * recipe.steps
     refiner.run(max(1, round(agent_steps / per_iteration)), actors or Actors(0))
-    return refiner.policy.cpu().eval()
+    since = refiner.since
+    learnt = refiner.policy.cpu().eval()
+    return Improved(learnt, refiner.agent_steps, since.tally, since.read(), refiner.memory())
 
 
 def met_by(recipe: Refinement, start: FactoredPolicy) -> list[Opponent]:

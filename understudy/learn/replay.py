@@ -66,4 +66,4 @@ class Replay:
     def restore(self, state: dict[str, list[list[torch.Tensor]] | list[torch.Tensor]]) -> None:
         """The inverse of `state`."""
         self.parts = [Sequences._make(part) for part in state["parts"]]
-        self.uses = [torch.as_tensor(uses) for uses in state["uses"]]
+        self.uses = [torch.as_tensor(uses).clone() for uses in state["uses"]]
