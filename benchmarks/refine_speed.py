@@ -1,6 +1,6 @@
 """How fast refinement trains, and how much of that time the game and the network must take anyway.
 
-    make bench-refine        (or: python benchmarks/refine_speed.py)
+    make bench        (or alone: python benchmarks/refine_speed.py)
 
 One thread, CPU seconds, acting and learning in one process. An agent-step is one decision of the
 learner that was played and trained on. The floor is what no program with this game and this network

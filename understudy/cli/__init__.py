@@ -31,7 +31,7 @@ From recorded matches to an agent, step by step:
     understudy record arena --matches 2000       experts play, everything is written down
     understudy encode arena                      one row per decision
     understudy train arena imitate               clone the expert
-    understudy train arena refine --from imitate make the clone stronger by playing
+    understudy train arena refine --from imitate  make the clone stronger by playing
     understudy compete arena imitate expert      who wins, with intervals
     understudy report runs/arena                 one page to look at
 
