@@ -178,7 +178,7 @@ def test_a_student_that_is_its_teacher_is_left_alone():
 def test_the_teacher_is_frozen():
     learner = toy_learner(teacher=True)
     assert not any(weight.requires_grad for weight in learner.teacher.parameters())
-    assert len([*learner.learned()]) == len([*learner.policy.parameters()])
+    assert len([*learner.parameters()]) == len([*learner.policy.parameters()])
 
 
 def test_a_teacher_is_only_asked_for_where_it_matters():

@@ -118,6 +118,17 @@ def test_a_learner_with_a_memory_goes_on_where_it_was():
     assert set(first.tally) == {SELF} and first.agent_steps == 1024
 
 
+def test_a_new_critic_learns_before_the_policy_does():
+    one = refiner(replace(TINY, critic=(4,), critic_first=2))
+    before, critic = weights(one.policy).clone(), weights(one.learner.critic).clone()
+    for _ in range(2):
+        one.iterate(Actors(0))
+    assert torch.equal(weights(one.policy), before)
+    assert not torch.equal(weights(one.learner.critic), critic)
+    one.iterate(Actors(0))
+    assert not torch.equal(weights(one.policy), before)
+
+
 def test_improving_takes_about_the_steps_it_is_given():
     rounds = Refiner(TINY, START_POLICY, [Opponent(SELF, 1.0)], 0)
     rounds.run(5, Actors(0))
@@ -303,7 +314,13 @@ def test_a_loss_that_is_no_number_ends_training(start, tmp_path):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"iterations": 0}, {"discount": 0.0}, {"learning_rate": 0.0}, {"staleness_max": 4}],
+    [
+        {"iterations": 0},
+        {"critic_first": 1},
+        {"discount": 0.0},
+        {"learning_rate": 0.0},
+        {"staleness_max": 4},
+    ],
 )
 def test_a_senseless_setting_is_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):

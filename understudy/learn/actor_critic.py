@@ -4,7 +4,6 @@ Axes as in `sequences.py`. Only the policy ever plays; the critic's view of the 
 in training.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -64,10 +63,6 @@ class ActorCritic(nn.Module):
     def teacher(self) -> FactoredPolicy | None:
         """Kept out of this module's own weights: it is frozen."""
         return self._teacher[0] if self._teacher else None
-
-    def learned(self) -> Iterator[nn.Parameter]:
-        """The weights that training changes."""
-        return self.parameters()
 
     def judge(self, play: Sequences, *, ask_teacher: bool) -> Judged:
         """Look at sequences; gradients flow into `choices`, `log_prob` and the values."""

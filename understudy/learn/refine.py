@@ -72,6 +72,8 @@ class Refinement:
     """Of the game's own pseudo-reward beside the score. 0: the score alone."""
     critic: tuple[int, ...] | None = None
     """Hidden layers of a critic that sees what all players see. None: the policy's own value."""
+    critic_first: int = 0
+    """Iterations in which only a new critic learns: until it has, its advice would do harm."""
     learning_rate: float = 3e-4
     betas: tuple[float, float] = (0.9, 0.99)
     epsilon: float = 1e-5
@@ -90,6 +92,8 @@ class Refinement:
             raise ValueError(f"discount must lie in (0, 1], got {self.discount}")
         if self.learning_rate <= 0 or self.gradient_norm_max <= 0:
             raise ValueError("learning_rate and gradient_norm_max must be above 0")
+        if self.critic_first and self.critic is None:
+            raise ValueError("critic_first needs a critic")
         if self.staleness_max < 2 * self.updates - 1:
             raise ValueError(
                 f"staleness_max must be at least {2 * self.updates - 1}: play arrives "
@@ -189,8 +193,12 @@ class Refiner:
         self.learner = learner.to(self.device)
         if self.learner.teacher is not None:
             self.learner.teacher.to(self.device)
+        self.groups = [[*part.parameters()] for part in (self.policy, critic) if part is not None]
         self.optimizer = torch.optim.Adam(
-            self.learner.learned(), betas=recipe.betas, eps=recipe.epsilon, fused=True
+            [{"params": group} for group in self.groups],
+            betas=recipe.betas,
+            eps=recipe.epsilon,
+            fused=True,
         )
         kept = recipe.replay * recipe.rollouts * self.sequences
         self.replay = Replay(kept, recipe.staleness_max)
@@ -231,17 +239,18 @@ class Refiner:
         self.replay.forget(self.version)
         drawn = self.replay.draw(recipe.batch_size, (self.seed, _DRAWING, self.version))
         play = drawn.to(self.device)
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate()
+        rates = (0.0 if self.iteration < recipe.critic_first else 1.0, 1.0)
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=False):
+            group["lr"] = rate * self.learning_rate()
         loss, metrics = recipe.objective(self.learner, play)
         _require_finite("loss", loss.item(), self.version)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        norm = clip_grad_norm_(self.learner.learned(), recipe.gradient_norm_max)
-        _require_finite("gradient", norm.item(), self.version)
+        norms = [clip_grad_norm_(group, recipe.gradient_norm_max) for group in self.groups]
+        _require_finite("gradient", sum(norm.item() for norm in norms), self.version)
         self.optimizer.step()
         lag = self.version - drawn.version
-        self.since.add({"loss": loss, "gradient_norm": norm, **metrics}, lag)
+        self.since.add({"loss": loss, "gradient_norm": norms[0], **metrics}, lag)
         self.version += 1
 
     def learning_rate(self) -> float:
