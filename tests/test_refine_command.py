@@ -24,7 +24,14 @@ def run(finished, tmp_path):
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch):
     """In no time."""
-    small = {"iterations": 3, "matches": 16, "steps": 8, "batch_size": 8, "updates": 2}
+    small = {
+        "iterations": 3,
+        "matches": 16,
+        "steps": 8,
+        "batch_size": 8,
+        "updates": 2,
+        "critic_first": 1,
+    }
     for name in ("refine", "refine-quick"):
         recipe = replace(RECIPES[name], **small, rollouts=2, log_every=1, checkpoint_every=2)
         monkeypatch.setitem(RECIPES, name, recipe)
@@ -39,7 +46,7 @@ def train(run, *more):
 def test_a_clone_is_refined_and_can_compete(run):
     done = train(run)
     assert (done.code, done.err) == (0, "")
-    assert "opponent" in done.out and "1,056 steps of play" in done.out
+    assert "opponent" in done.out and "1,008 steps of play" in done.out
     assert "refine-quick: 6 steps in" in done.out
     model = run / "models" / "refine-quick"
     manifest = json.loads((model / "manifest.json").read_text())

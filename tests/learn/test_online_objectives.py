@@ -132,6 +132,13 @@ def test_a_critic_sees_the_others_and_the_policy_does_not():
     assert not any("critic" in name for name in learner.policy.state_dict())
 
 
+def test_beside_a_critic_the_policys_own_guess_does_not_move_its_torso():
+    learner = toy_learner(critic=True)
+    only("value")(learner, toy_play()).value.backward()
+    assert all((weight.grad == 0).all() for weight in learner.policy.torso.parameters())
+    assert learner.policy.outcome.weight.grad.abs().sum() > 0
+
+
 def test_a_critic_is_measured_on_the_policys_scale():
     learner, play = toy_learner(critic=True), toy_play()
     mean, spread = learner.policy.mean, learner.policy.spread

@@ -69,7 +69,7 @@ class ActorCritic(nn.Module):
         rows = play.steps * play.size
         observation = play.observation.flatten(0, 1)
         legal = play.legal.flatten(0, 1)
-        output: Output = self.policy(observation)
+        output = self._look(observation)
         choices = self.policy.layout.choices(output.logits[:rows], legal)
         log_prob = choices.log_prob_by_head(play.action.flatten(0, 1))
         own = output.value.view(play.steps + 1, play.size)
@@ -82,6 +82,13 @@ class ActorCritic(nn.Module):
             value[-1].detach(),
             None if self.critic is None else own[:-1],
         )
+
+    def _look(self, observation: Float[Tensor, "N F"]) -> Output:
+        """As the policy does; beside a critic its own guess does not move what choices rest on."""
+        policy = self.policy
+        hidden = policy.torso((observation - policy.mean) / policy.spread)
+        guessed = policy.outcome(hidden if self.critic is None else hidden.detach())
+        return Output(policy.options(hidden), guessed[:, 0])
 
     def _value(self, play: Sequences) -> Float[Tensor, "T1 B"]:
         """The critic's, of every state; all players' features are brought to the same scale."""

@@ -74,7 +74,9 @@ class Refinement:
     """Hidden layers of a critic that sees what all players see. None: the policy's own value."""
     critic_first: int = 0
     """Iterations in which only a new critic learns: until it has, its advice would do harm."""
-    learning_rate: float = 3e-4
+    critic_learning_rate: float = 1e-3
+    learning_rate: float = 1e-4
+    """Of the policy. Up: faster at first; soon each update throws over what the last learned."""
     betas: tuple[float, float] = (0.9, 0.99)
     epsilon: float = 1e-5
     decay: bool = True
@@ -90,8 +92,9 @@ class Refinement:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0 < self.discount <= 1:
             raise ValueError(f"discount must lie in (0, 1], got {self.discount}")
-        if self.learning_rate <= 0 or self.gradient_norm_max <= 0:
-            raise ValueError("learning_rate and gradient_norm_max must be above 0")
+        for name in ("learning_rate", "critic_learning_rate", "gradient_norm_max"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
         if self.critic_first and self.critic is None:
             raise ValueError("critic_first needs a critic")
         if self.staleness_max < 2 * self.updates - 1:
@@ -239,9 +242,8 @@ class Refiner:
         self.replay.forget(self.version)
         drawn = self.replay.draw(recipe.batch_size, (self.seed, _DRAWING, self.version))
         play = drawn.to(self.device)
-        rates = (0.0 if self.iteration < recipe.critic_first else 1.0, 1.0)
-        for group, rate in zip(self.optimizer.param_groups, rates, strict=False):
-            group["lr"] = rate * self.learning_rate()
+        for group, rate in zip(self.optimizer.param_groups, self.learning_rates(), strict=False):
+            group["lr"] = rate
         loss, metrics = recipe.objective(self.learner, play)
         _require_finite("loss", loss.item(), self.version)
         self.optimizer.zero_grad()
@@ -253,10 +255,12 @@ class Refiner:
         self.since.add({"loss": loss, "gradient_norm": norms[0], **metrics}, lag)
         self.version += 1
 
-    def learning_rate(self) -> float:
-        """Of this iteration."""
-        left = 1 - self.iteration / self.recipe.iterations if self.recipe.decay else 1.0
-        return self.recipe.learning_rate * left
+    def learning_rates(self) -> tuple[float, float]:
+        """The policy's and the critic's in this iteration."""
+        recipe = self.recipe
+        left = 1 - self.iteration / recipe.iterations if recipe.decay else 1.0
+        own = 0.0 if self.iteration < recipe.critic_first else recipe.learning_rate
+        return left * own, left * recipe.critic_learning_rate
 
     def _receive(self, rollouts: Sequence[Rollout]) -> None:
         for rollout in rollouts:

@@ -83,7 +83,7 @@ class _Training:
         metrics = since.read() | {
             "agent_steps": float(self.refiner.agent_steps),
             "agent_steps_per_second": since.agent_steps / seconds,
-            "learning_rate": self.refiner.learning_rate(),
+            "learning_rate": self.refiner.learning_rates()[0],
             "seconds": self.seconds,
         }
         self.latest = {"metrics": metrics, "tally": dict(since.tally)}

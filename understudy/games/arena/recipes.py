@@ -37,11 +37,35 @@ refine = Refinement(
     description="make a clone stronger by playing, kept near to it (V-trace, UPGO, TD(lambda), KL)",
     decisions=MOVES,
     make=ArenaMatches,
-    objective=OffPolicy(groups=GROUPS),
-    opponents=((SELF, 0.4), ("expert", 0.3), (START, 0.3)),
+    objective=OffPolicy(
+        groups=GROUPS,
+        trust=0.95,
+        value_trust=0.95,
+        value_weight=1.0,
+        upgo_weight=0.2,
+        kl_weight=3e-3,
+    ),
+    opponents=((SELF, 0.3), ("expert", 0.35), (START, 0.35)),
+    iterations=500,
+    rollouts=2,
+    updates=2,
+    matches=512,
+    steps=32,
+    batch_size=640,
+    critic=(128, 128),
+    critic_first=10,
+    learning_rate=1.5e-4,
+    log_every=10,
+    checkpoint_every=25,
 )
 refine_quick = replace(
-    refine, description="the same in a minute, for demos and tests", start="imitate-quick"
+    refine,
+    description="the same in under a minute, for demos and tests",
+    start="imitate-quick",
+    iterations=40,
+    matches=256,
+    batch_size=320,
+    critic_first=5,
 )
 
 RECIPES: Final[dict[str, Recipe]] = {
