@@ -6,7 +6,8 @@ One thread, CPU seconds, acting and learning in one process. An agent-step is on
 learner that was played and trained on. The floor is what no program with this game and this network
 can do without: stepping the world and writing both views, one forward pass to act, one forward and
 one backward pass to learn, for each time a step is used. What is above it is choosing, keeping and
-drawing play, returns, the teacher, the restraints, and the optimiser.
+drawing play, returns, the teacher (a second network of the same size), the restraints, the
+optimiser, and in one row a critic of the same size that sees both players' views.
 """
 
 import os
@@ -32,6 +33,13 @@ from understudy.learn.refine import Refiner
 
 HIDDEN = (64, 64)
 REPEATS = 5  # the best of so many: the machine is shared
+ROWS = (  # matches, uses of each step, other opponents, critic
+    (1024, 1, False, False),
+    (4096, 1, False, False),
+    (1024, 2, False, False),
+    (1024, 1, True, False),
+    (1024, 1, False, True),
+)
 MIXED = 0.5  # share of self-play where other opponents are met
 
 
@@ -82,7 +90,7 @@ def bare_network(policy: FactoredPolicy, act_rows: int, learn_rows: int) -> tupl
     return seconds(act) / act_rows, seconds(learn) / learn_rows
 
 
-def measure(matches: int, uses: int, mixed: bool) -> list[str]:
+def measure(matches: int, uses: int, mixed: bool, critic: bool) -> list[str]:
     """A row of the table."""
     policy = FactoredPolicy(PolicyShape(MOVES.features, MOVES.heads, HIDDEN), 0)
     opponents = [Opponent(SELF, 1.0)]
@@ -90,7 +98,15 @@ def measure(matches: int, uses: int, mixed: bool) -> list[str]:
         rest = (1 - MIXED) / 2
         frozen = Opponent("past", rest, packed(policy))
         opponents = [Opponent(SELF, MIXED), Opponent("expert", rest), frozen]
-    recipe = replace(recipes.refine, matches=matches, rollouts=1, updates=1, batch_size=256)
+    recipe = replace(
+        recipes.refine,
+        matches=matches,
+        rollouts=1,
+        updates=1,
+        batch_size=256,
+        critic=HIDDEN if critic else None,
+        critic_first=0,
+    )
     sequences = Refiner(recipe, policy, opponents, 0).sequences
     updates = uses * sequences // recipe.batch_size
     recipe = replace(recipe, updates=updates, staleness_max=2 * updates, decay=False)
@@ -104,7 +120,7 @@ def measure(matches: int, uses: int, mixed: bool) -> list[str]:
     who = "self, expert, frozen" if mixed else "self"
     return [
         f"{matches:,}",
-        who,
+        who + (", critic" if critic else ""),
         str(uses),
         f"{1 / spent:,.0f}",
         f"{1 / floor:,.0f}",
@@ -122,13 +138,8 @@ def main() -> None:
         table.add_column(name, justify="left" if name == "opponents" else "right")
     for name in ("game µs", "act µs", "learn µs", "rest µs"):
         table.add_column(name, justify="right")
-    for matches, uses, mixed in (
-        (1024, 1, False),
-        (4096, 1, False),
-        (1024, 2, False),
-        (1024, 1, True),
-    ):
-        table.add_row(*measure(matches, uses, mixed))
+    for row in ROWS:
+        table.add_row(*measure(*row))
     Console(width=120).print(table)
 
 
