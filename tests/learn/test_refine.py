@@ -171,6 +171,12 @@ def test_a_dask_cluster_changes_nothing():
     assert torch.equal(weights(here.policy), weights(there.policy))
 
 
+def test_no_two_rollouts_share_their_dice():
+    one = refiner()
+    seeds = [job.seed for iteration in range(3) for job in one._jobs(iteration)]
+    assert len(set(seeds)) == len(seeds) == 6
+
+
 def test_play_is_one_iteration_old_when_it_arrives_and_never_stale():
     one = refiner()
     lags = []

@@ -194,6 +194,11 @@ def test_other_shares_of_self_play_begin_anew_only_where_they_must():
     more = collect(job(steps=1, state=before.state, opponents=(Opponent(SELF, 1.0),)))
     assert more.play["reward"].shape == (1, 40)
     assert (more.state["game"]["step_of"] == np.repeat([3, 1], 10)).all()
+    both = (Opponent(SELF, 0.5), Opponent("right", 0.5))
+    before = collect(job(steps=2, opponents=both))
+    shifted = (Opponent(SELF, 1.5), Opponent("right", 0.5))
+    after = collect(job(steps=1, state=before.state, opponents=shifted))
+    assert (after.state["game"]["step_of"] == np.repeat([3, 1, 3], [10, 5, 5])).all()
 
 
 def test_weights_survive_packing():
