@@ -18,9 +18,11 @@ l2 = GoalRecipe(
 )
 l3 = OfferRecipe(
     description="L3 by cloning: residuals on L1's baseline (scheme E)",
-    steps=2_000,
+    steps=4_000,
     batch_size=4_096,
-    evaluate_every=250,
+    evaluate_every=500,
+    checkpoint_every=500,
+    window_rows=3_000_000,
 )
 l3_awr = replace(
     l3,

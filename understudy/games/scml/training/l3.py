@@ -73,12 +73,12 @@ class OfferRecipe(LayerRecipe):
     width: int = 32
     depth: int = 2
     """Of the transformer that reads what was said."""
-    temperature: float = 0.05
-    """AWR: how much better a decision must have gone, in initial balances, to count e times."""
+    temperature: float = 1.0
+    """AWR: by how many spreads a decision must have gone better to count e times."""
     most_weight: float = 10.0
     """AWR: no decision counts more often than this."""
-    day_share: float = 0.2
-    """AWR: how much of the day's gain a decision is taken to have brought, beside its talk's."""
+    day_share: float = 0.3
+    """AWR: how much the day's gain counts beside the talk's."""
 
     layer = "l3"
 
@@ -147,9 +147,10 @@ class OfferRecipe(LayerRecipe):
         if self.kind == "cloning":
             return torch.ones_like(batch.gains[:, 0]), {}
         better = batch.gains - found.values.detach()
-        advantage = better[:, 0] + self.day_share * better[:, 1]
+        by_talk, by_day = (_measured(better[:, k], batch.room[:, 0] > 0) for k in (0, 1))
+        advantage = by_talk + self.day_share * by_day
         weight = (advantage / self.temperature).exp().clamp(max=self.most_weight)
-        return weight / weight.mean(), {"advantage_spread": advantage.std()}
+        return weight / weight.mean(), {"most_weight": (weight >= self.most_weight).float().mean()}
 
     def score(self, network: OfferNetwork, splits: Mapping[str, Any], split: str) -> "OfferScore":
         """Beside what needs no network at all."""
@@ -169,6 +170,15 @@ class OfferRecipe(LayerRecipe):
         """The best weights."""
         bundle = read_bundle(folder / WEIGHTS).needs("l3")
         return loaded(self._network(None), bundle.layers["l3"], str(folder)).eval()
+
+
+def _measured(better: Float[Tensor, " B"], buys: Bool[Tensor, " B"]) -> Float[Tensor, " B"]:
+    """In spreads of all that buy, or all that sell: what a purchase brings is far less sure."""
+    found = torch.zeros_like(better)
+    for side in (buys, ~buys):
+        if side.sum() > 1:
+            found[side] = better[side] / better[side].std().clamp(min=1e-6)
+    return found
 
 
 def _log_losses(found: Logits, batch: RoundRows) -> dict[str, Float[Tensor, " B"]]:
