@@ -64,6 +64,6 @@ class Replay:
         return {"parts": [list(part) for part in self.parts], "uses": list(self.uses)}
 
     def restore(self, state: dict[str, list[list[torch.Tensor]] | list[torch.Tensor]]) -> None:
-        """The inverse of `state`."""
-        self.parts = [Sequences._make(part) for part in state["parts"]]
-        self.uses = [torch.as_tensor(uses).clone() for uses in state["uses"]]
+        """The inverse of `state`; it stays in main memory, wherever the learner is."""
+        self.parts = [Sequences._make(x.cpu() for x in part) for part in state["parts"]]
+        self.uses = [torch.as_tensor(uses).cpu().clone() for uses in state["uses"]]
