@@ -124,7 +124,8 @@ def test_a_frozen_bot_and_self_are_met_in_one_batch(start):
 
 @pytest.mark.parametrize("name", ["refine", "refine-quick"])
 def test_the_recipes_fit_their_objectives(name, start):
-    recipe = replace(RECIPES[name], matches=16, steps=4, updates=1, batch_size=4)
+    changes = {"matches": 16, "steps": 4, "updates": 1, "batch_size": 4, "critic_first": 0}
+    recipe = replace(RECIPES[name], **changes)
     refiner = Refiner(recipe, start, met_by(recipe, start), 0)
     before = torch.cat([w.flatten() for w in refiner.policy.parameters()]).clone()
     refiner.iterate(Actors(0), last=True)
