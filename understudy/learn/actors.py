@@ -5,7 +5,6 @@ with its process is simply played again.
 """
 
 from collections.abc import Sequence
-from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ class Actors:
         """`where` is as everywhere: 0 for this process, a number of others, or an address."""
         self._where = workers.parse(where)
         self._jobs: list[Job] = []
-        self._futures: list[Future[Rollout]] = []
+        self._futures: list[Any] = []  # Dask's are of a class of their own
         self._processes: list[Process] = []
         self._client: Client | None = None
 
@@ -55,7 +54,8 @@ class Actors:
             return [collect(job) for job in self._jobs]
         return [self._result(number) for number in range(len(self._jobs))]
 
-    def _submit(self, number: int) -> "Future[Any]":
+    def _submit(self, number: int) -> Any:
+        """A future of one rollout."""
         if isinstance(self._where, str):
             return self._dask().submit(collect, self._jobs[number], pure=False)
         while len(self._processes) < min(self._where, number + 1):
