@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -28,6 +28,9 @@ from understudy.data.runs import Run, begin, finish, read_manifest
 from understudy.data.schema import Table
 from understudy.errors import InputError
 from understudy.games import Game, Imported, Schedule
+
+if TYPE_CHECKING:  # torch takes seconds to import
+    from understudy.learn.refine import Refinement
 
 _TITLES = {"record": "recording", "compete": "competing"}
 
@@ -272,15 +275,33 @@ def train(
     *,
     seed: int = 0,
     init: Path | None = None,
+    start: str | None = None,
+    changes: Mapping[str, Any] | None = None,
     device: str = "cpu",
+    worker: Workers = None,
     resume: bool = True,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Train a recipe on the run's samples, from `init`'s weights if given; what came out."""
+    """Train a recipe on the run's samples, from `init`'s weights if given; what came out.
+
+    A recipe of refinement plays instead: it begins with the model `start`, acts on the workers,
+    and may be told other numbers of iterations and the like (`changes`).
+    """
     from understudy.learn.fit import usable_device
+    from understudy.learn.refine import Refinement
 
     usable_device(device)
     chosen = game.recipe(recipe)
+    if isinstance(chosen, Refinement):
+        try:
+            task = replace(chosen, **{"start": start or chosen.start, **(changes or {})})
+        except ValueError as mistake:
+            raise InputError(f"'{recipe}' cannot be changed like that: {mistake}") from mistake
+        return _refine(game, run, recipe, task, seed, device, worker, resume, progress)
+    if start is not None or changes:
+        raise InputError(
+            f"'{recipe}' learns from samples, not by playing; leave out --from and such"
+        )
     if init is not None:
         if not hasattr(chosen, "init"):
             raise InputError(f"'{recipe}' begins anew and takes no weights; leave out --init")
@@ -294,6 +315,39 @@ def train(
     settings = {"game": game.name, "recipe": recipe, "seed": seed, **chosen.settings()}
     begin(out, "train", settings, inputs=list(inputs), resume=resume)
     evaluation = chosen.fit(run.samples, out, seed, device=device, progress=progress)
+    finish(out, evaluation=evaluation)
+    return evaluation
+
+
+def _refine(
+    game: Game,
+    run: Run,
+    name: str,
+    recipe: "Refinement",
+    seed: int,
+    device: str,
+    worker: Workers,
+    resume: bool,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    """Refine a model of the run, or one elsewhere, by playing."""
+    from understudy.games.players import resolve, weights_digest
+    from understudy.learn.refined import refine
+
+    workers.parse(worker)  # before anything is written
+    found = resolve(game, run, recipe.start)
+    if found.weights is None:
+        raise InputError(
+            f"'{recipe.start}' is scripted and cannot be refined; name a trained model"
+        )
+    weights_digest(found)  # which refuses a model without weights
+    out = run.model(name)
+    settings = {"game": game.name, "recipe": name, "seed": seed, **recipe.settings()}
+    inputs = sorted(found.weights.glob("weights.*"))
+    begin(out, "train", settings, inputs=inputs, resume=resume)
+    evaluation = refine(
+        recipe, found.weights, out, seed, device=device, workers=worker, progress=progress
+    )
     finish(out, evaluation=evaluation)
     return evaluation
 

@@ -17,6 +17,7 @@ from understudy.cli.options import (
     WorkersOption,
     by_game,
     err_console,
+    given,
     load_game,
     names,
     out_console,
@@ -30,6 +31,7 @@ From recorded matches to an agent, step by step:
     understudy record arena --matches 2000       experts play, everything is written down
     understudy encode arena                      one row per decision
     understudy train arena imitate               clone the expert
+    understudy train arena refine --from imitate  make the clone stronger by playing
     understudy compete arena imitate expert      who wins, with intervals
     understudy report runs/arena                 one page to look at
 
@@ -134,12 +136,25 @@ def train(
     init: Annotated[
         Path | None, typer.Option(help="Begin with the weights of this model, not with new ones.")
     ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", help="The model to refine, of this run or a folder.")
+    ] = None,
+    iterations: Annotated[int | None, typer.Option(help="Of refinement.", min=1)] = None,
+    rollouts: Annotated[int | None, typer.Option(help="Per iteration.", min=1)] = None,
+    updates: Annotated[int | None, typer.Option(help="Per iteration.", min=1)] = None,
+    pseudo_reward: Annotated[
+        float | None, typer.Option(help="Of the game's own, beside the score, when refining.")
+    ] = None,
     seed: SeedOption = 0,
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
+    workers: WorkersOption = None,
     resume: ResumeOption = True,
     quiet: QuietOption = False,
 ) -> None:
-    """Train a model on the run's samples, or go on training it."""
+    """Train a model on the run's samples, or go on training it.
+
+    A recipe that refines plays instead: understudy train arena refine --from imitate
+    """
     from understudy import stages
     from understudy.report.terminal import evaluation_tables
 
@@ -151,7 +166,15 @@ def train(
             recipe,
             seed=seed,
             init=init,
+            start=start,
+            changes=given(
+                iterations=iterations,
+                rollouts=rollouts,
+                updates=updates,
+                pseudo_reward=pseudo_reward,
+            ),
             device=device,
+            worker=workers,
             resume=resume,
             progress=progress,
         )

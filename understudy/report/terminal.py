@@ -58,6 +58,8 @@ def counts_table(title: str, counts: Mapping[str, float]) -> Table:
 
 def evaluation_tables(evaluation: Mapping[str, Any], split: str = "test") -> list[Table]:
     """What a model is worth on matches never trained on, beside what needs no network."""
+    if "met" in evaluation:
+        return [_met_table(evaluation)]
     found = evaluation[split]
     title = f"{split} split: {found['rows']:,} decisions of matches never trained on"
     tables = []
@@ -75,6 +77,18 @@ def evaluation_tables(evaluation: Mapping[str, Any], split: str = "test") -> lis
         rows = {name: {"": value} for name, value in found.items() if isinstance(value, float)}
         tables.append(_numbers_table(title, rows, "{:,.4f}"))
     return tables
+
+
+def _met_table(evaluation: Mapping[str, Any]) -> Table:
+    """How refinement fared in its last matches, while it was still learning."""
+    title = f"last matches of {evaluation['agent_steps']:,} steps of play; `compete` measures"
+    table = Table(title=title, title_justify="left")
+    for name in ("opponent", "matches", "won", "drawn", "lost"):
+        table.add_column(name, justify="left" if name == "opponent" else "right")
+    for name, row in evaluation["met"].items():
+        shares = (f"{row[what]:.1%}" for what in ("won", "drawn", "lost"))
+        table.add_row(name, f"{row['matches']:,}", *shares)
+    return table
 
 
 def _nested(errors: Mapping[str, Any]) -> dict[str, dict[str, float]]:
