@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # these take seconds to import; `--help` should not
 
     from understudy.data.runs import Run
     from understudy.data.schema import Table
+    from understudy.league.hooks import League
     from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
 
@@ -90,6 +91,8 @@ class Game:
     """A page that shows one recorded match of a run."""
     read_logs: "Callable[[Path], Iterable[Imported]] | None" = None
     """Turn logs of other origin in a folder into recordings, file by file."""
+    league: "Callable[[], League] | None" = None
+    """How its players improve against each other, and the recipes for that; None: no leagues."""
 
     def recipe(self, name: str) -> "Recipe":
         """A recipe by its name in `recipes.py`."""

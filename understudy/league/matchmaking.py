@@ -6,7 +6,7 @@ it is during the lesson. Plain and fictitious self-play are other matchmakers of
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from understudy.league.players import Learner, Roster
 Opponents = dict[str, float]
 
 
+@runtime_checkable
 class Matchmaking(Protocol):
     """A way to choose opponents."""
 
