@@ -45,6 +45,7 @@ def summarise(
             (_player(name, state.roster, ratings) for name in members),
             key=lambda player: -player["rating"],
         ),
+        "rating_curves": _curves(state, ratings),
         "win_rates": _pairs(state, members),
         "nash": shares_by_name(members, nash(rates)),
         "relative_population_performance": _against_the_beginning(state.roster, rates),
@@ -96,6 +97,20 @@ def _player(name: str, roster: Roster, ratings: Mapping[str, Rating]) -> dict[st
         "low": rating.low,
         "high": rating.high,
     }
+
+
+def _curves(state: State, ratings: Mapping[str, Rating]) -> dict[str, list[dict[str, Any]]]:
+    """Every version of every learner, rated together with all others."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in state.history:
+        for name, learner in entry["learners"].items():
+            point = {
+                "round": entry["round"],
+                "agent_steps": entry["agent_steps"],
+                **ratings[learner["version"]]._asdict(),
+            }
+            found.setdefault(name, []).append(point)
+    return found
 
 
 def _pairs(state: State, members: Sequence[str]) -> list[dict[str, Any]]:
