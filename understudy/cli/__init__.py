@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from understudy.cli import arena, scml
+from understudy.cli import league as league_command
 from understudy.cli.options import (
     GameArg,
     OutOption,
@@ -31,6 +32,7 @@ From recorded matches to an agent, step by step:
     understudy encode arena                      one row per decision
     understudy train arena imitate               clone the expert
     understudy compete arena imitate expert      who wins, with intervals
+    understudy league arena --recipe quick       improve against each other
     understudy report runs/arena                 one page to look at
 
 The supply chain, where agents of the league already play:
@@ -55,6 +57,7 @@ record.command("scml")(scml.record)
 compete = by_game(app, "compete", "Let players meet; say who is stronger.")
 compete.command("arena")(arena.compete)
 compete.command("scml")(scml.compete)
+app.command("league")(league_command.league)
 verify = by_game(app, "verify", "Hold a fast engine of ours against the real simulator.")
 verify.command("scml")(scml.verify)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from understudy.errors import InputError
 from understudy.league.payoff import Tally
 from understudy.league.recipe import LeagueRecipe
 
@@ -77,11 +78,20 @@ Improve = Callable[[Lesson], Learnt]
 
 @dataclass(frozen=True)
 class League:
-    """What a game that has leagues gives beside `play`."""
+    """What a game gives for its leagues."""
 
     improve: Improve
+    """Other processes must be able to import it."""
     recipes: Mapping[str, LeagueRecipe]
     scripted: tuple[str, ...] = ()
     """Scripted players that are in the league from the beginning."""
     start: str | None = None
-    """The recipe whose model all learners begin from; None: the first scripted player."""
+    """The model that all learners begin with; None: the first scripted player."""
+    play: Play | None = None
+    """A quicker way to play many pairings; None: the game's own `play`, one after the other."""
+
+    def recipe(self, name: str) -> LeagueRecipe:
+        """A recipe by name."""
+        if name not in self.recipes:
+            raise InputError(f"there is no league '{name}'; there is {', '.join(self.recipes)}")
+        return self.recipes[name]
