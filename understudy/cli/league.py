@@ -80,4 +80,5 @@ def _tell(state: "State") -> None:
         f"round {state.round}: {state.agent_steps:,} agent-steps, least win rate "
         f"{worst['mean']:.0%} (against {worst['opponent']}), kept {kept}",
         highlight=False,
+        soft_wrap=True,
     )

@@ -56,7 +56,7 @@ def belief(tally: Tally, confidence: float = 0.95) -> Belief:
     """The posterior of a win rate; with `confidence` it lies above `low`, and so below `high`."""
     won = PRIOR + tally.points
     lost = PRIOR + tally.games - tally.points
-    low, high = betaincinv(won, lost, np.array([1 - confidence, confidence]))
+    low, high = np.sort(betaincinv(won, lost, np.array([1 - confidence, confidence])))
     return Belief(won / (won + lost), float(low), float(high))
 
 
@@ -111,11 +111,14 @@ class Payoff:
                 _add(found, new, rival, Tally().plus(tally, keep))
         self._inherited = found
 
-    def matrix(self, names: Sequence[str]) -> Float[np.ndarray, "N N"]:
+    def cross(self, rows: Sequence[str], columns: Sequence[str]) -> Float[np.ndarray, "N M"]:
         """Mean beliefs of the row's player against the column's."""
-        return np.array([self.win_rates(name, names) for name in names]).reshape(
-            len(names), len(names)
-        )
+        found = np.array([self.win_rates(name, columns) for name in rows])
+        return found.reshape(len(rows), len(columns))
+
+    def matrix(self, names: Sequence[str]) -> Float[np.ndarray, "N N"]:
+        """`cross` of everybody with everybody."""
+        return self.cross(names, names)
 
     def points(self, names: Sequence[str]) -> Float[np.ndarray, "N N"]:
         """Points really won by the row's player against the column's."""
