@@ -21,6 +21,7 @@ from understudy.errors import InputError
 from understudy.games import Game, PlayerRef
 from understudy.games.pairs import Fixture
 from understudy.games.players import resolve, weights_digest
+from understudy.league.compare import Field
 from understudy.league.exploit import FreshExploiter
 from understudy.league.hooks import Contestant, Learnt, Lesson, Pairing
 from understudy.league.season import Season, one_by_one
@@ -50,10 +51,10 @@ def league(
     workers.parse(worker)  # before anything is written
     season = season_of(game, run, recipe, start=start, name=name, seed=seed, worker=worker)
     state = season.run(resume=resume, told=told)
-    exploits = _exploits(season, state)
-    summary = summarise(state, read_lines(season.folder), exploits)
+    lines = read_lines(season.folder)
+    summary = summarise(state, lines, _exploits(season, state))
     write_summary(season.folder, summary)
-    _write_replays(game, season, summary["telling_matches"])
+    _write_replays(game, season, lines, summary["telling_matches"])
     return summary
 
 
@@ -91,6 +92,37 @@ def season_of(
         seed=seed,
         many=one_by_one if here else _Many(worker),
     )
+
+
+def compare(
+    seasons: Mapping[str, Season], folder: Path, *, matches: int, seed: int = 0
+) -> dict[str, Any]:
+    """Rate the main agents of several finished leagues of one game in one field.
+
+    A league's population is everybody with a twentieth of its Nash mixture, and its main agent.
+    """
+    populations = {name: _population(season) for name, season in seasons.items()}
+    first = next(iter(seasons.values()))
+    field = Field(
+        populations=populations,
+        reference=first.start,
+        matches=matches,
+        seed=seed,
+        folder=folder,
+        results=first.results,
+    )
+    return field.compare(first.play)
+
+
+def _population(season: Season) -> list[Contestant]:
+    state = season.begun()
+    if state.round < season.recipe.rounds:
+        raise InputError(f"{season.folder} is not finished. Run its understudy league again")
+    main = state.roster.mains()[0].version
+    shares = state.history[-1]["nash"]
+    own = {*state.roster.snapshots(), *(learner.version for learner in state.roster.learners)}
+    chosen = [name for name, share in shares.items() if share >= 0.05 and name in own - {main}]
+    return [season.contestant(name) for name in [*chosen, main]]
 
 
 def play_pairings(game: Game, pairings: Sequence[Pairing]) -> pa.Table:
@@ -149,7 +181,12 @@ def _exploits(season: Season, state: State) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def _write_replays(game: Game, season: Season, telling: Sequence[Mapping[str, Any]]) -> None:
+def _write_replays(
+    game: Game,
+    season: Season,
+    lines: Sequence[Mapping[str, Any]],
+    telling: Sequence[Mapping[str, Any]],
+) -> None:
     """Play the matches to watch once more, recorded this time, and write their pages.
 
     They lie in a small run of their own, so that the game finds recordings and weights as ever.
@@ -159,24 +196,38 @@ def _write_replays(game: Game, season: Season, telling: Sequence[Mapping[str, An
     watched = Run(season.folder / "watched")
     for one in telling:
         page = season.folder / "replays" / f"{one['match']}.html"
-        if page.is_file():
-            continue
-        players = [season.contestant(name) for name in one["players"]]
-        _record(game, watched, players, one["seed"])
-        write_text(page, game.replay(watched, one["match"]))
+        company = [
+            line
+            for line in lines
+            if (line["round"], line["players"]) == (one["round"], list(one["players"]))
+        ]
+        if not page.is_file() and _record(game, season, watched, one["match"], company):
+            write_text(page, game.replay(watched, one["match"]))
 
 
-def _record(game: Game, watched: Run, players: Sequence[Contestant], seed: int) -> None:
-    """One match in full; the models of its players are linked beside it."""
+def _record(
+    game: Game, season: Season, watched: Run, match: str, company: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Record a match in full; whether it went as before.
+
+    It is played in the same `company`, side by side with the same matches: a network's answer may
+    differ in the last bit with how many it answers at once, and a match may hang on that.
+    """
     assert game.play is not None
+    players = [season.contestant(name) for name in company[0]["players"]]
     refs = tuple(PlayerRef(player.name, player.weights) for player in players)
-    played = game.play(Fixture(refs, (seed,)))
+    played = game.play(Fixture(refs, tuple(line["seed"] for line in company)))
+    before = {line["match"]: line["score"] for line in company}
+    now = {row["match"]: row["score"] for row in played.results.to_pylist() if row["slot"] == 0}
+    if now.get(match) != before[match]:
+        return False
     for table in reversed(game.recordings):
-        path = shards.shard_path(watched.recordings, table, str(seed))
+        path = shards.shard_path(watched.recordings, table, match)
         shards.write_shard(path, played.recordings[table.name])
     for player in players:
         if player.weights is not None:
             _link(watched.model(player.name), player.weights)
+    return True
 
 
 def _link(link: Path, target: Path) -> None:

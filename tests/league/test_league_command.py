@@ -1,9 +1,11 @@
 """`understudy league`, from the command line to the report, with the toy game of the docs."""
 
 import json
+import runpy
 import shutil
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import league_lessons
 import pytest
@@ -16,7 +18,7 @@ from understudy.errors import InputError
 from understudy.games import PlayerRef
 from understudy.games.pairs import Fixture
 from understudy.league.hooks import League
-from understudy.stages_league import league, season_of
+from understudy.stages_league import compare, league, season_of
 
 SMALL = {"rounds": 3, "matches": 10, "agent_steps": 60, "exploiter_steps": 50}
 SMALL_RECIPES = {"quick": recipe("quick", **SMALL)}
@@ -142,7 +144,10 @@ def test_a_match_to_watch_is_the_very_match_that_was_played(finished):
     scores = {line["match"]: line["score"] for line in lines}
     gain = {a: dict(zip(toy().MOVES, row, strict=True)) for a, row in
             zip(toy().MOVES, toy().GAIN.tolist(), strict=True)}  # fmt: skip
-    for row in rows(folder / "watched/recordings", "matches"):
+    watched = rows(folder / "watched/recordings", "matches")
+    assert {one["match"] for one in json.loads((folder / "summary.json").read_text())[
+        "telling_matches"]} <= {row["match"] for row in watched}  # fmt: skip
+    for row in watched:
         assert scores[row["match"]] == gain[row["move_0"]][row["move_1"]]
 
 
@@ -225,3 +230,51 @@ def test_a_season_can_be_had_without_being_run(tmp_path):
     season = season_of(games.load("rps"), Run(tmp_path), "quick", seed=3)
     assert (season.start.name, season.scripted, season.seed) == ("rock", ("paper",), 3)
     assert not any(tmp_path.iterdir())
+
+
+def test_finished_leagues_can_be_compared(finished, tmp_path):
+    game, run = games.load("rps"), Run(finished)
+    seasons = {name: season_of(game, run, name) for name in ("quick", "quick-self-play")}
+    found = compare(seasons, tmp_path / "compared", matches=10)
+    assert set(found["ratings"]) == set(seasons)
+    assert list(found["relative_population_performance"]) == ["quick - quick-self-play"]
+
+
+def test_an_unfinished_league_is_not_compared(tmp_path):
+    seasons = {"quick": season_of(games.load("rps"), Run(tmp_path), "quick")}
+    with pytest.raises(InputError, match="is not finished"):
+        compare(seasons, tmp_path / "compared", matches=10)
+
+
+def test_the_benchmark_prints_its_tables(tmp_path, capsys, monkeypatch):
+    path = Path(__file__).parents[2] / "benchmarks" / "league_strength.py"
+    small = {name: recipe(name, **SMALL) for name in toy().GAME.league().recipes} | {
+        "quick-fictitious": recipe("quick-fictitious", **SMALL)
+    }
+    module = sys.modules[NAME]
+    hooks = League(module.improve, small)
+    monkeypatch.setattr(module, "GAME", replace(module.GAME, league=lambda: hooks))
+    line = f"league_strength.py rps --seeds 0,1 --matches 4 --workers 0 --out {tmp_path}"
+    monkeypatch.setattr(sys, "argv", line.split())
+    runpy.run_path(str(path), run_name="__main__")
+    out = capsys.readouterr().out
+    for words in ("| league-1 |", "| league less self-play |", "league-0 - fictitious-0: "):
+        assert words in out
+    assert "nan" not in out
+
+
+def test_a_match_that_goes_otherwise_is_not_shown(run, monkeypatch):
+    """As a network's may, played in other company."""
+    shutil.rmtree(run / "leagues/quick/replays")
+    game = games.load("rps")
+
+    def otherwise(fixture):
+        played = game.play(fixture)
+        turned = [row | {"score": -row["score"]} for row in played.results.to_pylist()]
+        return played._replace(
+            results=toy().table(toy().RESULTS, [tuple(row.values()) for row in turned])
+        )
+
+    summary = league(replace(game, play=otherwise), Run(run), "quick", worker=0)
+    assert summary["telling_matches"]
+    assert not (run / "leagues/quick/replays").exists()
