@@ -15,7 +15,7 @@ line (`cli.py`) parses and prints.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -138,6 +138,7 @@ def encode(
     run: Run,
     *,
     players: Sequence[str] | None = None,
+    goals: Path | None = None,
     worker: Workers = None,
     resume: bool = True,
     quiet: bool = False,
@@ -145,11 +146,12 @@ def encode(
     """Turn recordings into samples of `players`' decisions; counts for a sanity check.
 
     By default the players are those that were recorded to learn from. A shard is made again only
-    if its recording has changed.
+    if its recording has changed. `goals` is a trained model whose goals are filled in.
     """
     workers.parse(worker)  # before anything is written
     if game.encode is None:
         raise InputError(f"{game.name} has nothing to be encoded into")
+    fill = _filler(game, goals)
     manifest = read_manifest(run.recordings)
     if players is None and manifest is not None:
         players = manifest["settings"].get("players")
@@ -175,9 +177,19 @@ def encode(
             f"{run.recordings} holds no decision of {', '.join(players or ['anybody'])}. Encode "
             f"somebody else's: understudy encode {game.name} --players NAME --fresh"
         )
+    fill(run.samples)
     counts = _add_up(paths)
     finish(run.samples, inputs=inputs, counts=counts)
     return counts
+
+
+def _filler(game: Game, goals: Path | None) -> Callable[[Path], None]:
+    """Fills a model's goals into samples; does nothing where none is given."""
+    if goals is None:
+        return lambda samples: None
+    if (fill := game.fill) is None:
+        raise InputError(f"{game.name} has no goals to be filled in; leave out --goals")
+    return lambda samples: fill(samples, goals)
 
 
 def _encode(task: _Task) -> None:
@@ -225,15 +237,20 @@ def train(
     recipe: str,
     *,
     seed: int = 0,
+    init: Path | None = None,
     device: str = "cpu",
     resume: bool = True,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Train a recipe on the run's samples; the evaluation of what came out."""
+    """Train a recipe on the run's samples, from `init`'s weights if given; what came out."""
     from understudy.learn.fit import usable_device
 
     usable_device(device)
     chosen = game.recipe(recipe)
+    if init is not None:
+        if not hasattr(chosen, "init"):
+            raise InputError(f"'{recipe}' begins anew and takes no weights; leave out --init")
+        chosen = replace(chosen, init=init)  # type: ignore[type-var]
     inputs = {
         path: table for table in game.samples for path in shards.shard_paths(run.samples, table)
     }

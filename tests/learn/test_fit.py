@@ -291,7 +291,7 @@ def test_a_checkpoint_of_another_shape_or_seed_is_refused(samples, recipe, tmp_p
     out = stopped(samples, recipe, tmp_path)
     with pytest.raises(InputError) as error:
         replace(recipe, hidden=(9,)).fit(samples, out, seed=1)
-    assert str(error.value) == f"{out}/checkpoint.pt: of a policy of another shape. {AGAIN}"
+    assert str(error.value) == f"{out}/checkpoint.pt: of a network of another shape. {AGAIN}"
     with pytest.raises(InputError) as error:
         recipe.fit(samples, out, seed=2)
     assert str(error.value) == f"{out}/checkpoint.pt: begun with seed 1, now 2. {AGAIN}"
@@ -333,7 +333,7 @@ def test_a_loss_that_is_no_number_ends_training_and_spoils_nothing(samples, reci
         replace(recipe, objective=Exploding()).fit(samples, tmp_path / "toy", seed=1)
     saved = torch.load(tmp_path / "toy" / "checkpoint.pt", weights_only=True)
     assert saved["position"]["step"] == 4
-    assert all(torch.isfinite(weight).all() for weight in saved["policy"].values())
+    assert all(torch.isfinite(weight).all() for weight in saved["network"].values())
 
 
 def test_a_gradient_that_is_no_number_ends_training_too(samples, recipe, tmp_path):

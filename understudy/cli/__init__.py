@@ -85,6 +85,10 @@ def encode(
         str | None,
         typer.Option(help="Whose decisions, by comma. [default: those recorded to learn from]"),
     ] = None,
+    goals: Annotated[
+        Path | None,
+        typer.Option(help="Fill in the goals of this trained model: scml's L2, for L3 and L4."),
+    ] = None,
     workers: WorkersOption = None,
     resume: ResumeOption = True,
     quiet: QuietOption = False,
@@ -98,7 +102,13 @@ def encode(
 
     run = run_of(out, game)
     counts = stages.encode(
-        load_game(game), run, players=names(players), worker=workers, resume=resume, quiet=quiet
+        load_game(game),
+        run,
+        players=names(players),
+        goals=goals,
+        worker=workers,
+        resume=resume,
+        quiet=quiet,
     )
     out_console.print(counts_table(f"samples in {run.samples}", counts))
 
@@ -108,6 +118,9 @@ def train(
     game: GameArg,
     recipe: Annotated[str, typer.Argument(help="How: a name from `understudy recipes GAME`.")],
     out: OutOption = None,
+    init: Annotated[
+        Path | None, typer.Option(help="Begin with the weights of this model, not with new ones.")
+    ] = None,
     seed: SeedOption = 0,
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
     resume: ResumeOption = True,
@@ -115,14 +128,22 @@ def train(
 ) -> None:
     """Train a model on the run's samples, or go on training it."""
     from understudy import stages
-    from understudy.report.terminal import evaluation_table
+    from understudy.report.terminal import evaluation_tables
 
     run = run_of(out, game)
     with training_progress(f"training {recipe}", quiet) as progress:
         evaluation = stages.train(
-            load_game(game), run, recipe, seed=seed, device=device, resume=resume, progress=progress
+            load_game(game),
+            run,
+            recipe,
+            seed=seed,
+            init=init,
+            device=device,
+            resume=resume,
+            progress=progress,
         )
-    out_console.print(evaluation_table(evaluation))
+    for table in evaluation_tables(evaluation):
+        out_console.print(table)
     print(f"{run.model(recipe)}: {evaluation['steps']:,} steps in {evaluation['seconds']:.0f} s")
 
 

@@ -17,6 +17,7 @@ from understudy.cli.options import (
     err_console,
     go_to_background,
     load_game,
+    names,
     out_console,
     run_of,
 )
@@ -63,7 +64,7 @@ def record(
     agents: Annotated[
         str | None,
         typer.Option(
-            help="Who competes, by comma: names, 2024, 2025, 2026, built-ins or all. "
+            help="Who competes, by comma: names, 2024, 2025, 2026, built-ins, all, models. "
             "[default: the best of each year]"
         ),
     ] = None,
@@ -104,7 +105,6 @@ def record(
     """
     from understudy import stages
     from understudy.data.runs import RECORD
-    from understudy.games import PlayerRef
     from understudy.games.scml.engine import agents as known
     from understudy.games.scml.engine.rules import track_named
     from understudy.games.scml.failures import failure_lines
@@ -114,14 +114,15 @@ def record(
         schedule,
         simulator_named,
     )
+    from understudy.games.scml.players import resolve_all
 
     game, run, rules = load_game("scml"), run_of(out, "scml"), track_named(track)
     top = {2026: max_top_2026, 2025: max_top_2025, 2024: max_top_2024}
-    chosen = known.names(agents, rules) if agents else known.best(top, rules)
-    watched = frozenset(known.names(track_only, rules)) if track_only else None
+    competitors = resolve_all(game, run, names(agents) or known.best(top, rules), rules)
+    watched = frozenset(names(track_only) or ()) or None
     tournament = Tournament(
         field=field_named(field),
-        competitors=tuple(PlayerRef(name) for name in chosen),
+        competitors=competitors,
         track=rules,
         simulator=simulator_named(simulator),
         configs=configs,

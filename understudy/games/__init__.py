@@ -89,6 +89,8 @@ class Game:
     """What a report shows of this game besides the tables every game has."""
     replay: "Callable[[Run, str], str] | None" = None
     """A page that shows one recorded match of a run."""
+    fill: "Callable[[Path, Path], None] | None" = None
+    """Fill what a trained model foretells into the samples of a folder, for other models."""
     read_logs: "Callable[[Path], Iterable[Imported]] | None" = None
     """Turn logs of other origin in a folder into recordings, file by file."""
     league: "Callable[[], League] | None" = None

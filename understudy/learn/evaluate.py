@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -56,10 +57,10 @@ def evaluate(
     policy: FactoredPolicy,
     objective: Objective,
     batches: Batches,
-    counts: Int[Tensor, " O"],
+    counts: Int[np.ndarray, " O"],
 ) -> Score:
     """Score a policy on a split; `counts` says how often each option was chosen in training."""
-    share = counts / counts.sum()
+    share = torch.from_numpy(counts / counts.sum()).to(policy.mean)
     loss, totals = 0.0, torch.zeros(4, len(policy.shape.heads), dtype=torch.float64)
     for batch in batches.in_order(_ROWS):
         loss += objective(policy, batch).value.item() * len(batch.action)

@@ -1,10 +1,10 @@
-"""The training loop: samples to a policy, exactly the same however often it is stopped.
+"""The training loop: samples to a network, exactly the same however often it is stopped.
 
     out/checkpoint.pt         all that is needed to go on; the only file read when resuming
-    out/weights.safetensors   the policy, as it was when it did best on the validation split
-    out/last.safetensors      the policy at the end
+    out/weights.safetensors   the network, as it was when it did best on the validation split
+    out/last.safetensors      the network at the end
     out/metrics.jsonl         one line per evaluation; out/tensorboard/ has the same
-    out/evaluation.json       the best policy on the validation and test splits; written last
+    out/evaluation.json       the best network on the validation and test splits; written last
 
 Every step is a function of the checkpoint before it: batches hang on (seed, step), and so does
 the learning rate; weights, optimiser, random state and running means are in the checkpoint.
@@ -19,13 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
 from understudy.data.files import write_text
-from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.learn.batches import Batch, Batches
 from understudy.learn.checkpoint import (
     own_randomness,
     random_state,
@@ -33,16 +31,15 @@ from understudy.learn.checkpoint import (
     set_random_state,
     write_checkpoint,
 )
-from understudy.learn.evaluate import Score, evaluate
 from understudy.learn.journal import Journal
-from understudy.learn.policy import FactoredPolicy, load_policy, misfits, save_policy
-from understudy.learn.recipe import PolicyRecipe, Progress
+from understudy.learn.policy import WEIGHTS, misfits
+from understudy.learn.recipe import Descent, Fitted, Progress, ScoreLike
 
 CHECKPOINT, EVALUATION, LAST = "checkpoint.pt", "evaluation.json", "last.safetensors"
 
 
 def fit(
-    recipe: PolicyRecipe,
+    recipe: Fitted,
     samples: Path,
     out: Path,
     seed: int,
@@ -54,7 +51,7 @@ def fit(
     if (evaluation := read_evaluation(out)) is not None:
         return evaluation
     place = usable_device(device)
-    splits = _splits(recipe, samples, seed, place)
+    splits = recipe.splits(samples, seed, place)
     with own_randomness(seed, place):
         training = Training(recipe, splits, out, seed, place)
         training.resume()
@@ -99,36 +96,34 @@ class RunningMeans:
 
 
 class Training:
-    """A policy being fitted: steps, evaluations, checkpoints."""
+    """A network being fitted: steps, evaluations, checkpoints."""
 
     def __init__(
         self,
-        recipe: PolicyRecipe,
-        splits: dict[str, Batches],
+        recipe: Fitted,
+        splits: Mapping[str, Any],
         out: Path,
         seed: int,
         device: torch.device,
     ) -> None:
         self.recipe, self.splits, self.out = recipe, splits, out
         self.seed, self.device = seed, device
-        self.policy = FactoredPolicy(recipe.shape, seed).to(device)
-        self.policy.standardise(*splits["train"].moments())
+        self.descent = recipe.descent
+        self.network = recipe.build(splits, seed).to(device)
         self.optimizer = torch.optim.AdamW(
-            self.policy.parameters(), weight_decay=recipe.weight_decay, fused=True
+            self.network.parameters(), weight_decay=self.descent.weight_decay, fused=True
         )
-        self.counts = torch.from_numpy(splits["train"].counts).to(device)
         self.at = Position()
         self.means = RunningMeans()
 
     @property
     def cure(self) -> str:
         """The command that starts this training over."""
-        game = self.recipe.decisions.table.game
-        return f"Start over: understudy train {game} {self.out.name} --fresh"
+        return f"Start over: understudy train {self.recipe.game} {self.out.name} --fresh"
 
     def run(self, journal: Journal, progress: Progress | None) -> None:
         """Step until the recipe's last step, or until patience ends."""
-        recipe, at = self.recipe, self.at
+        recipe, at = self.descent, self.at
         metrics: dict[str, float] = {}
         clock = Clock(at.seconds)
         batches = self.splits["train"].from_step(at.step)
@@ -147,14 +142,14 @@ class Training:
             if progress is not None:
                 progress(at.step, recipe.steps, metrics)
 
-    def step(self, batch: Batch) -> None:
+    def step(self, batch: Any) -> None:
         """One step of gradient descent."""
         self._set_learning_rate()
-        loss, metrics = self.recipe.objective(self.policy, batch)
+        loss, metrics = self.recipe.loss(self.network, batch)
         self._require_finite("loss", loss.item())
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        norm = clip_grad_norm_(self.policy.parameters(), self.recipe.gradient_norm_max)
+        norm = clip_grad_norm_(self.network.parameters(), self.descent.gradient_norm_max)
         self._require_finite("gradient", norm.item())
         self.optimizer.step()
         self.at.step += 1
@@ -163,27 +158,27 @@ class Training:
     def evaluate(self) -> dict[str, float]:
         """Look at the validation split; keep the weights if they are the best so far."""
         at = self.at
-        score = self.score(self.policy, "val")
+        score = self.score(self.network, "val")
         self._require_finite("validation loss", score.loss)
         if score.loss < at.best_loss:
             at.best_loss, at.best_step, at.stale = score.loss, at.step, 0
-            save_policy(self.out, self.policy)
+            self.recipe.save(self.out, self.network, WEIGHTS)
         else:
             at.stale += 1
         train = {f"train/{name}": mean for name, mean in self.means.read().items()}
-        used = learning_rate(self.recipe, at.step - 1)
+        used = learning_rate(self.descent, at.step - 1)
         return train | score.metrics("val") | {"learning_rate": used}
 
-    def score(self, policy: FactoredPolicy, split: str) -> Score:
-        """How a policy fares on a split."""
-        return evaluate(policy, self.recipe.objective, self.splits[split], self.counts)
+    def score(self, network: nn.Module, split: str) -> ScoreLike:
+        """How a network fares on a split."""
+        return self.recipe.score(network, self.splits, split)
 
     def save(self) -> None:
         """Write the checkpoint whole."""
         content = {
-            "shape": self.recipe.shape.to_json(),
+            "shape": self.recipe.identity,
             "seed": self.seed,
-            "policy": self.policy.state_dict(),
+            "network": self.network.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "random": random_state(self.device),
             "position": asdict(self.at),
@@ -197,26 +192,26 @@ class Training:
         if not path.is_file():
             return
         with reading_checkpoint(path, self.device, self.cure) as content:
-            if content["shape"] != self.recipe.shape.to_json():
-                raise InputError(f"{path}: of a policy of another shape. {self.cure}")
+            if content["shape"] != self.recipe.identity:
+                raise InputError(f"{path}: of a network of another shape. {self.cure}")
             if content["seed"] != self.seed:
                 raise InputError(
                     f"{path}: begun with seed {content['seed']}, now {self.seed}. {self.cure}"
                 )
-            if misfit := misfits(self.policy, content["policy"]):
+            if misfit := misfits(self.network, content["network"]):
                 raise InputError(f"{path}: {misfit}. {self.cure}")
-            self.policy.load_state_dict(content["policy"])
+            self.network.load_state_dict(content["network"])
             self.optimizer.load_state_dict(content["optimizer"])
             set_random_state(content["random"], self.device)
             self.at = Position(**content["position"])
             self.means = RunningMeans(**content["means"])
 
     def _is_stale(self) -> bool:
-        return self.recipe.patience is not None and self.at.stale >= self.recipe.patience
+        return self.descent.patience is not None and self.at.stale >= self.descent.patience
 
     def _set_learning_rate(self) -> None:
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.recipe, self.at.step)
+            group["lr"] = learning_rate(self.descent, self.at.step)
 
     def _require_finite(self, what: str, value: float) -> None:
         if not math.isfinite(value):
@@ -251,7 +246,7 @@ class Clock:
         self.rows, self.since = 0, time.perf_counter()
 
 
-def learning_rate(recipe: PolicyRecipe, step: int) -> float:
+def learning_rate(recipe: Descent, step: int) -> float:
     """A straight rise over `warmup` steps, then half a cosine down to 0, or flat."""
     rate = recipe.learning_rate * min(1.0, (step + 1) / max(1, recipe.warmup))
     if recipe.cosine:
@@ -286,38 +281,17 @@ def read_evaluation(out: Path) -> dict[str, Any] | None:
     return evaluation
 
 
-def _splits(
-    recipe: PolicyRecipe, samples: Path, seed: int, device: torch.device
-) -> dict[str, Batches]:
-    return {
-        split: Batches(
-            samples,
-            recipe.decisions,
-            split,
-            batch_size=recipe.batch_size,
-            seed=seed,
-            players=recipe.players,
-            window_rows=recipe.window_rows,
-            device=device,
-        )
-        for split in SPLITS
-    }
-
-
 def _conclude(training: Training) -> dict[str, Any]:
     """Write the last weights, and what the best ones are worth."""
     out, at = training.out, training.at
-    save_policy(out, training.policy, name=LAST)
-    best = load_policy(out, training.recipe.decisions).to(training.device)
+    training.recipe.save(out, training.network, LAST)
+    best = training.recipe.load(out).to(training.device)
     evaluation = {
         "steps": at.step,
         "best_step": at.best_step,
         "seconds": round(at.seconds, 3),
         "parameters": sum(weight.numel() for weight in best.parameters()),
-        "train": {
-            "rows": training.splits["train"].rows,
-            "forbidden": training.splits["train"].forbidden,
-        },
+        "train": training.recipe.facts(training.splits),
         "val": training.score(best, "val").to_json(),
         "test": training.score(best, "test").to_json(),
     }

@@ -177,9 +177,9 @@ def difference(shape: PolicyShape, expected: Decisions) -> str:
     return ""
 
 
-def misfits(policy: FactoredPolicy, tensors: Mapping[str, Tensor]) -> str:
-    """The first tensor that is not what the policy needs, in words; "" if all fit."""
-    needed = {key: tuple(value.shape) for key, value in policy.state_dict().items()}
+def misfits(network: nn.Module, tensors: Mapping[str, Tensor]) -> str:
+    """The first tensor that is not what the network needs, in words; "" if all fit."""
+    needed = {key: tuple(value.shape) for key, value in network.state_dict().items()}
     found = {key: tuple(value.shape) for key, value in tensors.items()}
     for key in sorted(needed.keys() | found.keys()):
         if needed.get(key) != found.get(key):

@@ -5,10 +5,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import torch
+from torch import nn
+
 from understudy.data.samples import Decisions
-from understudy.learn.batches import WINDOW_ROWS
-from understudy.learn.objectives import Objective
-from understudy.learn.policy import PolicyShape
+from understudy.data.splits import SPLITS
+from understudy.learn.batches import Batch, Batches
+from understudy.learn.evaluate import Score, evaluate
+from understudy.learn.objectives import Loss, Objective
+from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
+from understudy.learn.stream import WINDOW_ROWS
 
 Progress = Callable[[int, int, Mapping[str, float]], None]
 """Told after each step: the step, how many there will be, the latest measurements."""
@@ -41,17 +47,11 @@ class Recipe(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PolicyRecipe:
-    """Train a policy by gradient descent. Derive a variant with `dataclasses.replace`."""
+class Descent:
+    """Gradient descent: how long, how fast, how often to look. `fit.py` follows it."""
 
-    description: str
-    decisions: Decisions
-    """The sample table it learns from."""
-    objective: Objective
     steps: int
     """Up: longer training; `patience` may end it sooner."""
-    hidden: tuple[int, ...] = (128, 128)
-    """Widths of the hidden layers. More or wider: finer play, slower to train and to run."""
     batch_size: int = 2048
     """Up: smoother steps, each of which takes longer."""
     learning_rate: float = 1e-3
@@ -84,6 +84,84 @@ class PolicyRecipe:
         if self.patience is not None and self.patience < 1:
             raise ValueError(f"patience must be at least 1 or None, got {self.patience}")
 
+
+@runtime_checkable
+class ScoreLike(Protocol):
+    """How a network fares on a split."""
+
+    @property
+    def loss(self) -> float:
+        """The lowest on the validation split is kept."""
+        ...
+
+    def metrics(self, split: str) -> dict[str, float]:
+        """Flat, as they are logged."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        ...
+
+
+@runtime_checkable
+class Fitted(Protocol):
+    """What `fit.py` needs to know of a recipe besides its `Descent`."""
+
+    @property
+    def descent(self) -> Descent:
+        """The settings of the loop."""
+        ...
+
+    @property
+    def game(self) -> str:
+        """Whose samples it learns from."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """All that decides which weights fit the network."""
+        ...
+
+    def splits(self, samples: Path, seed: int, device: torch.device) -> Mapping[str, Any]:
+        """A `Stream` for each of train, val and test."""
+        ...
+
+    def build(self, splits: Mapping[str, Any], seed: int) -> nn.Module:
+        """The network, untrained."""
+        ...
+
+    def loss(self, network: Any, batch: Any) -> Loss:
+        """What to minimise."""
+        ...
+
+    def score(self, network: Any, splits: Mapping[str, Any], split: str) -> ScoreLike:
+        """Look at a split."""
+        ...
+
+    def save(self, folder: Path, network: Any, name: str) -> None:
+        """Write its weights whole."""
+        ...
+
+    def load(self, folder: Path) -> nn.Module:
+        """Read the best weights."""
+        ...
+
+    def facts(self, splits: Mapping[str, Any]) -> dict[str, Any]:
+        """What to tell of the training split."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyRecipe(Descent):
+    """Train a policy by gradient descent. Derive a variant with `dataclasses.replace`."""
+
+    description: str
+    decisions: Decisions
+    """The sample table it learns from."""
+    objective: Objective
+    hidden: tuple[int, ...] = (128, 128)
+    """Widths of the hidden layers. More or wider: finer play, slower to train and to run."""
+
     @property
     def shape(self) -> PolicyShape:
         """Of the policy it trains."""
@@ -114,3 +192,63 @@ class PolicyRecipe:
         from understudy.learn.fit import fit  # which imports this module
 
         return fit(self, samples, out, seed, device=device, progress=progress)
+
+    # --- for the loop ----------------------------------------------------------------------------
+
+    @property
+    def descent(self) -> Descent:
+        """The settings of the loop."""
+        return self
+
+    @property
+    def game(self) -> str:
+        """Whose samples it learns from."""
+        return self.decisions.table.game
+
+    @property
+    def identity(self) -> str:
+        """The shape of the policy."""
+        return self.shape.to_json()
+
+    def splits(self, samples: Path, seed: int, device: torch.device) -> dict[str, Batches]:
+        """The rows of each split."""
+        return {
+            split: Batches(
+                samples,
+                self.decisions,
+                split,
+                batch_size=self.batch_size,
+                seed=seed,
+                players=self.players,
+                window_rows=self.window_rows,
+                device=device,
+            )
+            for split in SPLITS
+        }
+
+    def build(self, splits: Mapping[str, Batches], seed: int) -> FactoredPolicy:
+        """First weights, and what inputs are measured against."""
+        policy = FactoredPolicy(self.shape, seed)
+        mean, spread = splits["train"].moments()
+        policy.standardise(mean.cpu(), spread.cpu())
+        return policy
+
+    def loss(self, network: FactoredPolicy, batch: Batch) -> Loss:
+        """The objective's."""
+        return self.objective(network, batch)
+
+    def score(self, network: FactoredPolicy, splits: Mapping[str, Batches], split: str) -> Score:
+        """Beside what needs no network at all."""
+        return evaluate(network, self.objective, splits[split], splits["train"].counts)
+
+    def save(self, folder: Path, network: FactoredPolicy, name: str) -> None:
+        """Write its weights whole."""
+        save_policy(folder, network, name=name)
+
+    def load(self, folder: Path) -> FactoredPolicy:
+        """Read the best weights."""
+        return load_policy(folder, self.decisions)
+
+    def facts(self, splits: Mapping[str, Batches]) -> dict[str, Any]:
+        """What there was to learn from."""
+        return {"rows": splits["train"].rows, "forbidden": splits["train"].forbidden}

@@ -56,17 +56,52 @@ def counts_table(title: str, counts: Mapping[str, float]) -> Table:
     return table
 
 
-def evaluation_table(evaluation: Mapping[str, Any], split: str = "test") -> Table:
-    """Per head: accuracy beside what needs no network."""
+def evaluation_tables(evaluation: Mapping[str, Any], split: str = "test") -> list[Table]:
+    """What a model is worth on matches never trained on, beside what needs no network."""
     found = evaluation[split]
-    table = Table(
-        title=f"{split} split: {found['rows']:,} decisions of matches never trained on",
-        title_justify="left",
-    )
+    title = f"{split} split: {found['rows']:,} decisions of matches never trained on"
+    tables = []
+    if "heads" in found:
+        tables.append(_heads_table(title, found["heads"]))
+    if "recall" in found:
+        rows = {word: {"recall": share} for word, share in found["recall"].items()}
+        tables.append(_numbers_table("how often it is foretold where it was done", rows, "{:.1%}"))
+    if "raw" in found:
+        tables += [
+            _numbers_table(f"{what}: error in raw units", _nested(errors), "{:,.2f}")
+            for what, errors in found["raw"].items()
+        ]
+    if not tables:
+        rows = {name: {"": value} for name, value in found.items() if isinstance(value, float)}
+        tables.append(_numbers_table(title, rows, "{:,.4f}"))
+    return tables
+
+
+def _nested(errors: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    return {
+        who: dict(value) if isinstance(value, Mapping) else {"mean absolute": value}
+        for who, value in errors.items()
+    }
+
+
+def _numbers_table(title: str, rows: Mapping[str, Mapping[str, float]], form: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column("")
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="right")
+    for who, row in rows.items():
+        table.add_row(who.replace("_", " "), *(form.format(row[name]) for name in names))
+    return table
+
+
+def _heads_table(title: str, heads: Mapping[str, Mapping[str, float]]) -> Table:
+    """Per head: accuracy beside what needs no network."""
+    table = Table(title=title, title_justify="left")
     table.add_column("head")
     for name in ("accuracy", "majority", "majority of legal", "log loss"):
         table.add_column(name, justify="right")
-    for head, score in found["heads"].items():
+    for head, score in heads.items():
         better = score["accuracy"] > max(score["majority"], score["majority_legal"])
         colour = "green" if better else "red"
         table.add_row(

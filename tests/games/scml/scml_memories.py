@@ -8,7 +8,7 @@ import pytest
 
 from understudy.games import PlayerRef
 from understudy.games.scml import match
-from understudy.games.scml.agent import ACCEPT, END, REJECT, Decision, HRLAgent
+from understudy.games.scml.agent import ACCEPT, END, REJECT, Decision, L1Agent
 from understudy.games.scml.engine import agents
 from understudy.games.scml.fields import WorldPlan
 from understudy.games.scml.state import State, promises_of
@@ -30,24 +30,31 @@ SHORT = replace(PLAN, match="oneshot", track="oneshot", factories_per_level=(3, 
 SHORT = replace(SHORT, players=tuple(map(PlayerRef, ONESHOT)))
 
 
-class Live(HRLAgent):
+class Live(L1Agent):
     """Does all sorts of things, and keeps the state before each of them."""
 
     decided: dict = {}  # noqa: RUF012
     mornings: dict = {}  # noqa: RUF012
     """States by factory, in order."""
+    turns: dict = {}  # noqa: RUF012
+    """What was left when the turn of each talk came, likewise."""
 
     def before_step(self):
         super().before_step()
         state = State(self._place, self._morning, promises_of(self.awi), ())
         self.mornings.setdefault(self.id, []).append(state)
 
-    def _decide(self, state):
+    def _deliberate(self, state):
+        now = super()._deliberate(state)
         self.decided.setdefault(self.id, []).append(state)
-        return super()._decide(state)
+        self.turns.setdefault(self.id, []).append(now.turns.found)
+        return now
 
-    def decide(self, state, safety, place, weight):
-        talk = state.talks[place]
+    def guard(self, now, place, wish):
+        return wish
+
+    def decide(self, now, place):
+        state, talk = now.state, now.state.talks[place]
         chance = random.random()
         if talk.heard is not None and chance < 0.1:
             return Decision(ACCEPT)  # safe or not
@@ -76,8 +83,8 @@ def live_agents():
 
 
 def played(plan):
-    """Recordings of a world, and the states that its live agents saw: decisions, mornings."""
-    Live.decided, Live.mornings = {}, {}
+    """Recordings of a world, and the states its live agents saw: decisions, mornings, turns."""
+    Live.decided, Live.mornings, Live.turns = {}, {}, {}
     with live_agents():
         recordings = match.play([plan]).recordings
-    return recordings, Live.decided, Live.mornings
+    return recordings, Live.decided, Live.mornings, Live.turns

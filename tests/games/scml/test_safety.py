@@ -3,17 +3,20 @@
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from understudy.games import PlayerRef
-from understudy.games.scml.agent import ACCEPT, END, REJECT, Decision, HRLAgent
+from understudy.games.scml.agent import ACCEPT, END, REJECT, Decision, L1Agent
 from understudy.games.scml.engine import agents
 from understudy.games.scml.fields import WorldPlan
 from understudy.games.scml.layers.l1_safety import Room, Safety, SafetySettings
-from understudy.games.scml.layers.l4_priorities import in_order, softmax, teacher_weights
+from understudy.games.scml.layers.l4_priorities import priorities, teacher_scores
 from understudy.games.scml.match import play
+from understudy.games.scml.observe import observed
+from understudy.games.scml.packed import packed
 from understudy.games.scml.state import (
     Morning,
     Place,
@@ -136,6 +139,15 @@ def test_input_is_bought_up_to_the_lines():
     assert Room(state(stock=12)).to_buy(0) == 0
 
 
+def test_todays_orders_take_what_arrives_before_stock_does():
+    # 4 in stock, 5 ordered: of 11 bought 5 are worked on today and 6 fill the stock
+    assert Room(state(stock=4, sold=(5,))).to_buy(0) == 11
+    assert Room(state(stock=4, sold=(5,), bought=(3,))).to_buy(0) == 8
+    assert Room(state(stock=4, sold=(0, 5))).to_buy(0) == 6
+    assert Room(state(stock=10, sold=(5,))).to_buy(0) == 0
+    assert Room(state(stock=4, sold=(5,)), SafetySettings(conserves=True)).to_buy(0) == 6
+
+
 def test_money_that_is_owed_or_held_back_is_not_spent():
     room = Room(state(balance=500.0, bought=(10,), sold=(10,)), SafetySettings(reserve=0.1))
     assert room.money == 500 - 100 - 100 - 20
@@ -204,11 +216,16 @@ def talk(partner, quantity=3, day=5, price=20, buys=False, round_=1):
     return TalkSoFar(partner, buys, round_, (Said(False, quantity, day, price),))
 
 
+def ranked(*decisions):
+    columns = packed([state(stock=9, talks=talks) for talks in decisions])
+    return priorities(teacher_scores(observed(columns).thread), columns.first)
+
+
 def test_weights_are_shares_and_the_better_offer_comes_first():
-    here = state(stock=9, talks=[talk("a", price=18), talk("b", price=22), talk("c", day=12)])
-    weights = teacher_weights(here, Safety.of(here))
-    assert sum(weights) == pytest.approx(1)
-    assert in_order(weights, here.talks)[0] == 1
+    found = ranked([talk("a", price=18), talk("b", price=22), talk("c", day=12)])
+    assert found.weight.sum() == pytest.approx(1)
+    assert found.order.tolist()[0] == 1
+    assert (np.diff(found.weight[found.order]) <= 0).all()
 
 
 def test_the_order_of_asking_does_not_matter():
@@ -216,32 +233,36 @@ def test_the_order_of_asking_does_not_matter():
     served = set()
     for seed in range(6):
         random.Random(seed).shuffle(talks)
-        here = state(stock=9, talks=talks)
-        weights = teacher_weights(here, Safety.of(here))
-        served.add(tuple(talks[place].partner for place in in_order(weights, talks)))
+        by_name = sorted(talks, key=lambda one: one.partner)  # as the agent and the recordings do
+        served.add(tuple(by_name[place].partner for place in ranked(by_name).order))
     assert served == {("c", "a", "b", "d")}
 
 
-def test_weights_of_nobody_and_of_extremes():
-    assert softmax([]) == []
-    assert softmax([1e9, 0.0]) == [1.0, 0.0]
+def test_each_decision_is_ranked_alone():
+    one, other = [talk("a", price=18), talk("b", price=22)], [talk("c", day=12)]
+    found = ranked(one, [], other)
+    assert found.order.tolist() == [1, 0, 2]
+    assert found.weight[2] == 1 and found.weight[:2].sum() == pytest.approx(1)
+    assert found.weight[:2].tolist() == ranked(one).weight.tolist()
+
+
+def test_extreme_scores_are_weighed_too():
+    found = priorities(np.array([1e9, 0.0, -1e9], np.float32), np.array([0, 3]))
+    assert found.weight.tolist() == [1.0, 0.0, 0.0] and found.order.tolist() == [0, 1, 2]
 
 
 # --- in play -------------------------------------------------------------------------------------
 
 
-class Wild(HRLAgent):
+class Wild(L1Agent):
     """Decides by dice: L1 alone stands between it and disaster."""
 
-    def decide(self, state, safety, place, weight):
-        talk = state.talks[place]
-        if talk.heard is not None and random.random() < 0.5:
-            offer = talk.heard[1:]
-            if safety.allows(talk.buys, offer):
-                return Decision(ACCEPT)
-        wild = random.randint(1, 30), state.morning.day + random.randint(0, 12), 20
-        offer = safety.clip(talk.buys, wild)
-        return Decision(REJECT, offer) if offer and random.random() < 0.9 else Decision(END)
+    def decide(self, now, place):
+        if now.state.talks[place].heard is not None and random.random() < 0.5:
+            return Decision(ACCEPT)
+        day = now.state.morning.day + random.randint(0, 12)
+        wild = Decision(REJECT, (random.randint(1, 30), day, random.randint(1, 60)))
+        return wild if random.random() < 0.9 else Decision(END)
 
 
 def world(players, sizes, steps=25, seed=3, **options):
@@ -254,12 +275,12 @@ def world(players, sizes, steps=25, seed=3, **options):
 @pytest.mark.parametrize("conserve_stock", [False, True])
 def test_no_promise_is_unsafe_whoever_decides(monkeypatch, conserve_stock):
     monkeypatch.setitem(agents.STD, "Wild", f"{__name__}.Wild")
-    players = ["Wild", "Greedy", "HRL", "Random", "SafePenguin", "SyncRandom"]
+    players = ["Wild", "Greedy", "L1", "Random", "SafePenguin", "SyncRandom"]
     plans = [world(players, sizes, seed=seed) for seed, sizes in enumerate([(3, 3, 3), (4, 4)])]
     plans = [replace(plan, conserve_stock=conserve_stock) for plan in plans]
     sold = 0
     for row in play(plans).results.to_pylist():
-        if row["player"] in ("Wild", "HRL", "SafePenguin"):
+        if row["player"] in ("Wild", "L1", "SafePenguin"):
             sold += row["sales"]
             assert row["faults"] == 0
             assert row["over_lines"] == 0
@@ -269,15 +290,15 @@ def test_no_promise_is_unsafe_whoever_decides(monkeypatch, conserve_stock):
 
 
 def test_it_plays_oneshot_too(monkeypatch):
-    monkeypatch.setitem(agents.ONESHOT, "HRL", agents.STD["HRL"])
-    results = play([world(["HRL", "Greedy"], (3, 3), track="oneshot")]).results.to_pylist()
-    ours = [row for row in results if row["player"] == "HRL"]
+    monkeypatch.setitem(agents.ONESHOT, "L1", agents.STD["L1"])
+    results = play([world(["L1", "Greedy"], (3, 3), track="oneshot")]).results.to_pylist()
+    ours = [row for row in results if row["player"] == "L1"]
     assert all(row["faults"] == 0 and row["unsafe"] == 0 for row in ours)
     assert sum(row["agreements"] for row in ours) > 10
 
 
 def test_both_simulators_see_the_same_agent():
-    plan = world(["HRL", "Penguin", "SafePenguin"], (2, 2, 2), steps=8)
+    plan = world(["L1", "Penguin", "SafePenguin"], (2, 2, 2), steps=8)
     ours, theirs = (play([replace(plan, simulator=one)]).results for one in ("engine", "scml"))
     assert ours.equals(theirs)
 

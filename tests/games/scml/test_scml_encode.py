@@ -26,7 +26,9 @@ from understudy.games.scml.samples import BUCKETS, MORNINGS, ROUND_OPTIONS, ROUN
 
 LIVE = frozenset({"Live"})
 LABELS = {"response", "omitted", "quantity", "ahead", "price", "residual", "legal", "forbidden"}
-TARGETS = {"reward", "outcome", "goals", "intent"}
+TURNS = {"turn", "left", "money", "baseline"}
+"""They hang on what was done in the same decision with talks that came before."""
+TARGETS = {"reward", "outcome", "goals", "intent", "talk_gain", "day_gain"}
 PLANS = {"std": PLAN, "oneshot": SHORT}
 EVENING = ("bought", "bought_money", "sold", "sold_money", "produced", "shortfall", "stored")
 
@@ -61,8 +63,15 @@ def features_of(table):
 
 @pytest.mark.parametrize("track", PLANS)
 def test_samples_are_bit_for_bit_what_live_agents_saw(track, worlds):
-    recordings, decided, mornings = worlds[track]
+    recordings, decided, mornings, turns = worlds[track]
     samples = encode(recordings, LIVE)
+    lived = [found for name in sorted(turns) for found in turns[name]]
+    for name, of_turns in (("turn", "features"), ("left", "left"), ("baseline", "baseline")):
+        values = np.concatenate([getattr(found, of_turns) for found in lived])
+        kept = lists(samples["rounds"], name)
+        assert kept.astype(values.dtype).tobytes() == values.tobytes()
+    money = np.concatenate([found.money for found in lived]).astype(np.float32)
+    assert samples["rounds"]["money"].to_numpy().tobytes() == money.tobytes()
     states = [state for name in sorted(decided) for state in decided[name]]
     rounds = samples["rounds"]
     row = 0
@@ -72,7 +81,7 @@ def test_samples_are_bit_for_bit_what_live_agents_saw(track, worlds):
             for name in ("static", "temporal", "situation"):
                 alone = getattr(found, name)[0].tobytes()
                 assert rounds[name][row].values.to_numpy().tobytes() == alone
-            for name in ("thread", "history", "role", "baseline"):
+            for name in ("thread", "history", "role"):
                 alone = getattr(found, name)[talk].tobytes()
                 assert rounds[name][row].values.to_numpy().tobytes() == alone
             row += 1
@@ -167,7 +176,7 @@ def test_nothing_that_happens_later_reaches_a_sample(recordings, share):
         encode(tables, None)
         for tables in (recordings, tampered_after(recordings, moment, day, rng))
     )
-    columns = features_of(ROUNDS)
+    columns = [name for name in features_of(ROUNDS) if name not in TURNS]
     seen, told = (tables["rounds"].sort_by(ORDER) for tables in (before, after))
     early, early_told = (t.filter(pc.field("moment") <= moment) for t in (seen, told))
     assert len(early) and early.select(columns).equals(early_told.select(columns))
@@ -175,7 +184,14 @@ def test_nothing_that_happens_later_reaches_a_sample(recordings, share):
         early.filter(pc.field("moment") < moment),
         early_told.filter(pc.field("moment") < moment),
     )
-    assert answered[0].select(sorted(LABELS)).equals(answered[1].select(sorted(LABELS)))
+    known = sorted(LABELS | TURNS)
+    assert answered[0].select(known).equals(answered[1].select(known))
+    first, first_told = (t.filter(pc.field("moment") == moment) for t in (seen, told))
+    comes_first = served_before(first) == 0
+    assert comes_first.any()
+    for name in TURNS:
+        now, now_told = (t.filter(pa.array(comes_first))[name] for t in (first, first_told))
+        assert now.equals(now_told)
     columns = features_of(MORNINGS)
     mornings, mornings_told = (
         tables["mornings"].filter(pc.field("day") <= day).select(columns)
@@ -186,6 +202,13 @@ def test_nothing_that_happens_later_reaches_a_sample(recordings, share):
     late, late_told = (t.filter(pc.field("moment") > moment) for t in (seen, told))
     for name in ("static", "temporal", "thread", "history"):
         assert not late[name].equals(late_told[name])
+
+
+def served_before(rounds):
+    """How many talks of the same decision came before, on either side."""
+    weight = lists(rounds, "turn")[:, -1]
+    rank = np.argsort(np.argsort(-weight, kind="stable"), kind="stable")
+    return np.array([sum(rank[i] > rank[j] for j in range(len(rank))) for i in range(len(rank))])
 
 
 ORDER = [("slot", "ascending"), ("step", "ascending")]
@@ -257,26 +280,20 @@ def test_what_was_done_is_legal_and_what_l1_forbids_is_counted(recordings, round
     forbidden = rounds["forbidden"].to_numpy()
     assert counts["violations"] == forbidden.sum() > 0
     assert counts["violations"] == counts["unsafe/accept"] + counts["unsafe/offer"]
-    side = lists(rounds, "role")[:, 0] > 0
-    bounds = np.where(side[:, None], lists(rounds, "to_buy"), lists(rounds, "to_sell"))
+    bounds = lists(rounds, "left")
     too_many = rounds["quantity"].to_numpy()[offers] > bounds[offers, ahead[offers]]
     assert (forbidden[offers][too_many] == 1).all()
     assert not forbidden[response == END].any()
 
 
 def test_an_agent_behind_l1_sells_nothing_that_l1_forbids():
-    players = tuple(
-        PlayerRef(name) for name in ("HRL", "SyncRandom", "HRL", "Greedy", "HRL", "HRL")
-    )
+    players = tuple(PlayerRef(name) for name in ("L1", "SyncRandom", "L1", "Greedy", "L1", "L1"))
     plan = replace(PLAN, factories_per_level=(2, 2, 2), players=players, steps=12)
     recordings = match.play([plan]).recordings
-    rounds = encode(recordings, frozenset({"HRL"}))["rounds"]
+    rounds = encode(recordings, frozenset({"L1"}))["rounds"]
     responses = Counter(rounds["response"].to_pylist())
     assert min(responses[k] for k in (ACCEPT, REJECT, END)) > 10
-    # A sale of the same decision can make room for a purchase, which these columns do not know.
-    forbidden, buys = rounds["forbidden"].to_numpy() > 0, lists(rounds, "role")[:, 0] > 0
-    assert not forbidden[~buys].any() and forbidden.sum() < 0.02 * len(rounds)
-    assert not forbidden[rounds["response"].to_numpy() == ACCEPT].any()
+    assert not rounds["forbidden"].to_numpy().any()
 
 
 # --- keys and consequences -----------------------------------------------------------------------
@@ -296,7 +313,10 @@ def test_every_row_is_there_once_and_knows_what_came_of_it(recordings, rounds):
             gain = profit[slot, row["day"]] / world["balances"][slot]
             assert row["reward"] == np.float32(gain)
             assert row["split"] == split_of(str(PLAN.seed))
-    assert len(rounds) == len(recordings["decisions"])
+    decisions = recordings["decisions"]
+    opens = (3 - np.array(world["levels"])[decisions["factory"].to_numpy()]) % 2 == 1
+    is_first = pc.equal(decisions["call"], "first_proposals").to_numpy()
+    assert len(rounds) == len(decisions) - (is_first & ~opens).sum() < len(decisions)
     steps = rounds.filter(pc.field("slot") == 4)["step"].to_pylist()
     assert steps == list(range(len(steps)))
 

@@ -26,7 +26,7 @@ SITUATION = {name: k for k, name in enumerate(f.SITUATION)}
 @pytest.fixture(scope="module", params=PLANS)
 def world(request):
     """Recordings, and the states that live agents saw, factory by factory."""
-    recordings, decided, _ = played(PLANS[request.param])
+    recordings, decided, *_ = played(PLANS[request.param])
     return recordings, [state for name in sorted(decided) for state in decided[name]]
 
 
@@ -195,7 +195,7 @@ def test_numbers_of_a_talk():
         "their_growth": 0.4,
         "own_way": 0.5,
         "baseline_quantity": 0.5,
-        "bound": 1.0,
+        "bound": 1.3,
         "rivals": 1 / 6,
         "rival_units": 0.7,
         "better_rivals": 1.0,

@@ -33,7 +33,9 @@ def _play(plans: "Sequence[WorldPlan]") -> Played:
 
 
 def _recipes() -> "Mapping[str, Recipe]":
-    return {}
+    from understudy.games.scml.recipes import RECIPES
+
+    return RECIPES
 
 
 def _encode(
@@ -50,6 +52,12 @@ def _summarise(
     from understudy.games.scml.encode import summarise
 
     return summarise(recordings, samples)
+
+
+def _fill(samples: Path, checkpoint: Path) -> None:
+    from understudy.games.scml.training.backfill import fill_goals
+
+    fill_goals(samples, samples, checkpoint)
 
 
 def _panels(run: Run) -> "list[Panel]":
@@ -78,4 +86,5 @@ GAME = Game(
     recipes=_recipes,
     panels=_panels,
     replay=_replay,
+    fill=_fill,
 )

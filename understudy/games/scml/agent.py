@@ -2,23 +2,34 @@
 
     from understudy.games.scml.agent import HRLAgent
 
-Safety (L1) says what may be promised, priorities (L4) who is served first, and in between stands
-whoever decides about one talk. Without weights that is L1's own baseline.
+In the morning L2 says what to be after. In a decision L4 says which talk is served first, L3 what
+to do in it, and L1 what of that may be promised.
 """
 
+import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from negmas import ResponseType, SAOResponse
 from scml.std import StdSyncAgent
 
+from understudy.errors import InputError
 from understudy.games.scml.layers.l1_safety import Offer, Safety, SafetySettings
-from understudy.games.scml.layers.l4_priorities import in_order, teacher_weights
+from understudy.games.scml.layers.l4_priorities import Priorities, priorities, teacher_scores
+from understudy.games.scml.mind import SHIPPED, Choice, Thought, mind_of
+from understudy.games.scml.observe import Observed, observed
+from understudy.games.scml.packed import Packed, packed
+from understudy.games.scml.samples import NUM_GOALS
 from understudy.games.scml.state import Memory, State, morning_of, place_of, promises_of
+from understudy.games.scml.turns import LiveTurns
 
 ACCEPT, REJECT = ResponseType.ACCEPT_OFFER, ResponseType.REJECT_OFFER
 END = ResponseType.END_NEGOTIATION
+_RESPONSES = (ACCEPT, REJECT, END)
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -29,11 +40,40 @@ class Decision:
     offer: Offer | None = None
 
 
-class HRLAgent(StdSyncAgent):
-    """Plays Standard and OneShot worlds."""
+@dataclass(frozen=True)
+class Deliberation:
+    """One joint decision while it is being made."""
 
-    def __init__(self, *arguments: Any, reserve: float = 0.1, **named: Any) -> None:
+    state: State
+    safety: Safety
+    """With the room that is left."""
+    columns: Packed
+    seen: Observed
+    ranked: Priorities
+    turns: LiveTurns
+    """Beside `safety`, without the offers that others still think about: as in training."""
+    thought: Thought | None
+
+
+class HRLAgent(StdSyncAgent):
+    """Plays Standard and OneShot worlds, with the weights that come with the package or others.
+
+    `checkpoint` is a file of weights or the folder of a trained model; None: L1's baseline and
+    L4's teacher alone. `reserve` is the share of the initial balance that purchases never touch.
+    """
+
+    checkpoint: Path | None = SHIPPED
+
+    def __init__(
+        self,
+        *arguments: Any,
+        checkpoint: Path | str | None = None,
+        reserve: float = 0.1,
+        **named: Any,
+    ) -> None:
         super().__init__(*arguments, **named)
+        chosen = self.checkpoint if checkpoint is None else Path(checkpoint)
+        self._mind = None if chosen is None else mind_of(chosen)
         self._reserve = reserve
         self._memory = Memory()
         self._offered: dict[str, Offer] = {}
@@ -44,7 +84,22 @@ class HRLAgent(StdSyncAgent):
     def init(self) -> None:
         """The world is there."""
         self._place = place_of(self.awi)
+        self._check_track()
+        named = self.id, self._place
+        self._dice = random.Random(repr(named))  # the same wherever the same world is played
         super().init()
+
+    def _check_track(self) -> None:
+        """Weights know the tracks they were trained for; those shipped leave others to L1."""
+        if self._mind is None or self._place.horizon in self._mind.about.horizons:
+            return
+        if self.checkpoint is not SHIPPED:
+            known = ", ".join(map(str, self._mind.about.horizons))
+            raise InputError(
+                f"these weights were trained for worlds with a horizon of {known} days, not "
+                f"{self._place.horizon}: record such worlds and train on them, or play without"
+            )
+        self._mind = None
 
     def before_step(self) -> None:
         """A new day."""
@@ -54,16 +109,25 @@ class HRLAgent(StdSyncAgent):
         self._stock_falls = self._stock_falls or stock < self._stock_before
         self._stock_before = stock
         self._morning = morning_of(self.awi, self._stock_falls)
+        self._goals = self._set_goals()
         self._memory.open_day()
         self._offered = {}
 
+    def _set_goals(self) -> Array:
+        """L2: what to be after today."""
+        if self._mind is None:
+            return np.zeros((1, NUM_GOALS), np.float32)
+        columns = packed([State(self._place, self._morning, promises_of(self.awi), ())])
+        return self._mind.goals(columns, observed(columns, SafetySettings(self._reserve)))
+
     def first_proposals(self) -> dict[str, Offer | None]:
-        """A first offer to everybody, made at once."""
+        """A first offer to everybody, made at once, by a factory that opens its talks."""
+        if not self._place.opens:
+            return {}
         state = self._state(name for name in self.negotiators if self.get_nmi(name) is not None)
         decided = self._decide(state)
         for partner, decision in decided.items():
-            if self._place.opens:
-                self._memory.say(partner, decision.offer)
+            self._memory.say(partner, decision.offer)
         return {partner: decision.offer for partner, decision in decided.items()}
 
     def counter_all(
@@ -95,30 +159,78 @@ class HRLAgent(StdSyncAgent):
 
     def _decide(self, state: State) -> dict[str, Decision]:
         """In order of priority, each with what those before it have left."""
-        safety = Safety.of(state, SafetySettings(self._reserve))
+        now = self._deliberate(state)
+        decided: dict[str, Decision] = {}
+        for place in now.ranked.order.tolist():
+            talk = state.talks[place]
+            now.turns.come(place)
+            decision = self.guard(now, place, self.decide(now, place))
+            decided[talk.partner] = decision
+            binding = talk.heard[1:] if decision.response is ACCEPT else decision.offer
+            self._offered.pop(talk.partner, None)
+            if binding is None:
+                now.turns.take(talk.buys, 0, 0, 0)
+            else:
+                quantity, day, price = binding
+                now.turns.take(talk.buys, quantity, day - state.morning.day, price)
+                now.safety.room.take(talk.buys, binding)
+                self._offered[talk.partner] = binding
+        return decided
+
+    def _deliberate(self, state: State) -> Deliberation:
+        settings = SafetySettings(self._reserve)
+        safety, columns = Safety.of(state, settings), packed([state])
         talked_about = {talk.partner for talk in state.talks}
         for partner, offer in list(self._offered.items()):
             if self.get_nmi(partner) is None:
                 del self._offered[partner]  # that talk is over: signed, or never will be
             elif partner not in talked_about:
                 safety.room.take(partner in self.awi.my_suppliers, offer)
-        weights = teacher_weights(state, safety)
-        decided: dict[str, Decision] = {}
-        for place in in_order(weights, state.talks):
-            talk = state.talks[place]
-            decision = self.decide(state, safety, place, weights[place])
-            decided[talk.partner] = decision
-            binding = talk.heard[1:] if decision.response is ACCEPT else decision.offer  # type: ignore[index]
-            self._offered.pop(talk.partner, None)
-            if binding is not None:
-                safety.room.take(talk.buys, binding)
-                self._offered[talk.partner] = binding
-        return decided
+        seen = observed(columns, settings)
+        ranked, thought = self._rank(columns, seen), None
+        if self._mind is not None:
+            thought = self._mind.think(columns, seen, self._goals)
+        turns = LiveTurns(columns, seen, ranked.weight, settings)
+        return Deliberation(state, safety, columns, seen, ranked, turns, thought)
 
-    def decide(self, state: State, safety: Safety, place: int, weight: float) -> Decision:
-        """About one talk, within `safety`: accept what is safe, else offer the baseline."""
-        talk = state.talks[place]
-        if talk.heard is not None and safety.allows(talk.buys, talk.heard[1:]):
+    def _rank(self, columns: Packed, seen: Observed) -> Priorities:
+        """L4: who is served first."""
+        if self._mind is None:
+            return priorities(teacher_scores(seen.thread), columns.first)
+        return self._mind.rank(columns, seen, self._goals)
+
+    def decide(self, now: Deliberation, place: int) -> Decision:
+        """L3, about one talk. Without weights: accept what is safe, else offer the baseline."""
+        if self._mind is not None and now.thought is not None:
+            found = now.turns.found
+            chosen = self._mind.choose(now.thought, now.columns, now.seen, found, place, self._dice)
+            return _decision(chosen, now.state.morning.day)
+        if now.turns.found.safe[place]:
             return Decision(ACCEPT)
-        offer = safety.baseline(talk.buys)
+        quantity, ahead, price = now.turns.found.baseline[place].tolist()
+        if quantity == 0:
+            return Decision(END)
+        return Decision(REJECT, (quantity, now.state.morning.day + ahead, price))
+
+    def guard(self, now: Deliberation, place: int, wish: Decision) -> Decision:
+        """L1: an unsafe acceptance becomes the nearest safe offer; an unsafe offer is cut."""
+        talk, safety = now.state.talks[place], now.safety
+        if wish.response is ACCEPT and talk.heard is not None:
+            if safety.allows(talk.buys, talk.heard[1:]):
+                return wish
+            wish = Decision(REJECT, talk.heard[1:])
+        offer = safety.clip(talk.buys, wish.offer) if wish.response is REJECT else None
         return Decision(REJECT, offer) if offer is not None else Decision(END)
+
+
+def _decision(choice: Choice, today: int) -> Decision:
+    if choice.offer is None:
+        return Decision(_RESPONSES[choice.response])
+    units, ahead, price = choice.offer
+    return Decision(REJECT, (units, today + ahead, price))
+
+
+class L1Agent(HRLAgent):
+    """L1's baseline in the order of L4's teacher; nothing in it is learnt."""
+
+    checkpoint = None

@@ -4,7 +4,10 @@ from pathlib import Path
 
 from understudy.games.compiled import kernels_of
 
-SOURCES = "features.py packed.py observe.py recalled.py engine/rules.py layers/l1_*.py"
+SOURCES = (
+    "features.py packed.py observe.py turns.py recalled.py engine/rules.py "
+    "layers/l1_*.py layers/l4_*.py"
+)
 """Where compiled functions are, and the constants they use. Compiling takes ten seconds, so that it
 should not hang on every file of the game."""
 

@@ -13,23 +13,32 @@ from understudy.data.splits import splits_of
 from understudy.games.scml import packed as p
 from understudy.games.scml.film import ANSWERS, CALLS, FIRST_PROPOSALS, PROPOSE
 from understudy.games.scml.goals import Days, GoalSettings
+from understudy.games.scml.layers.l4_priorities import priorities, teacher_scores
 from understudy.games.scml.observe import Observed, observed
-from understudy.games.scml.packed import Ints
+from understudy.games.scml.packed import Ints, Packed
 from understudy.games.scml.recalled import NONE, Bools, Calls, Recording, codes, offers_of
-from understudy.games.scml.samples import DAYS, MORNINGS, RESPONSES, ROUNDS
+from understudy.games.scml.rewards import contract_worth, day_gains, talk_gains
+from understudy.games.scml.samples import DAYS, MORNINGS, NUM_GOALS, RESPONSES, ROUNDS
+from understudy.games.scml.turns import Turns, all_turns
 
 Array = np.ndarray[Any, Any]
 ACCEPT, REJECT, END = range(3)
+_PRICES_IN, _PRICES_OUT = [p.LOW_IN, p.HIGH_IN], [p.LOW_OUT, p.HIGH_OUT]
 _SCALES = [p.LINES, p.PRICE_IN, p.PRICE_OUT, p.INITIAL]
 
 
 def encode(
     recordings: Mapping[str, pa.Table], players: frozenset[str] | None
 ) -> dict[str, pa.Table]:
-    """Samples of these players' decisions (None: everybody's)."""
+    """Samples of these players' decisions (None: everybody's).
+
+    Where the recordings hold an expert's `advice` on a decision, that is the label.
+    """
     recording = Recording(recordings, players)
     return {
-        "rounds": _rounds(recording, recordings["decisions"], recordings["days"]),
+        "rounds": _rounds(
+            recording, recordings["decisions"], recordings["days"], recordings.get("advice")
+        ),
         "mornings": _mornings(recording, recordings["decisions"], recordings["days"]),
     }
 
@@ -37,15 +46,19 @@ def encode(
 # --- rounds --------------------------------------------------------------------------------------
 
 
-def _rounds(recording: Recording, decisions: pa.Table, days: pa.Table) -> pa.Table:
+def _rounds(
+    recording: Recording, decisions: pa.Table, days: pa.Table, advice: pa.Table | None
+) -> pa.Table:
     calls = recording.calls()
     seen = observed(calls.states)
-    state = calls.states.state_of
-    owner, facts = calls.owner[state], calls.states.facts
-    rows = decisions.take(calls.row)
+    rows, facts, state = decisions.take(calls.row), calls.states.facts, calls.states.state_of
     day = facts[state, p.DAY].astype(np.int64)
     call = codes(rows["call"], CALLS)
-    done = _Done(rows, call, day, seen, calls)
+    done = _Done(rows, call, day, calls, advice)
+    ranked = priorities(teacher_scores(seen.thread), calls.states.first)
+    turns = all_turns(calls.states, seen, ranked.order, ranked.weight, done.binding)
+    checked = _Checked(done, turns)
+    owner = calls.owner[state]
     columns = {
         **_keys(recording, owner, day, _places_within(owner)),
         "moment": rows["moment"],
@@ -57,54 +70,120 @@ def _rounds(recording: Recording, decisions: pa.Table, days: pa.Table) -> pa.Tab
         "thread": _lists(seen.thread),
         "history": _lists(seen.history),
         "said": seen.length,
-        "money": seen.money[state].astype(np.float32),
-        "to_buy": _lists(seen.bounds[state, 0].astype(np.int16)),
-        "to_sell": _lists(seen.bounds[state, 1].astype(np.int16)),
-        "baseline": _lists(seen.baseline),
+        "turn": _lists(turns.features),
+        "goal_hat": _lists(np.zeros((len(day), NUM_GOALS), np.float32)),
+        "money": turns.money.astype(np.float32),
+        "left": _lists(turns.left.astype(np.int16)),
+        "prices": _lists(_prices(facts[state], done.buys)),
+        "baseline": _lists(turns.baseline),
         "response": done.response,
         "omitted": rows["omitted"],
         "quantity": done.offer[:, 0],
         "ahead": done.offer[:, 1],
         "price": done.offer[:, 2],
-        "residual": _lists(done.residual),
-        "legal": pack_legal(done.legal),
-        "forbidden": done.forbidden.astype(np.int16),
+        "residual": _lists(checked.residual),
+        "advised": done.advised,
+        "legal": pack_legal(checked.legal),
+        "forbidden": checked.forbidden.astype(np.int16),
         **_consequences(recording, days, owner, day),
+        "talk_gain": _talk_gains(recording, calls, day, done.buys),
+        "day_gain": day_gains(recording, days["profit"].to_numpy())[owner, day],
     }
     found = _build(ROUNDS, columns)
     return found if done.answered.all() else found.filter(pa.array(done.answered))
 
 
-class _Done:
-    """What was done in each talk, beside what L1 would have let do."""
+def _prices(facts: Array, buys: Bools) -> Array:
+    low_high = np.where(buys[:, None], facts[:, _PRICES_IN], facts[:, _PRICES_OUT])
+    return low_high.astype(np.int32)
 
-    def __init__(self, rows: pa.Table, call: Ints, day: Ints, seen: Observed, calls: Calls) -> None:
+
+def _talk_gains(recording: Recording, calls: Calls, day: Ints, buys: Bools) -> Array:
+    """Of the contract that a talk of that day ended with, if it did."""
+    factories, days = len(recording.names), recording.day_row.shape[1]
+    owner = calls.owner[calls.states.state_of]
+    talk = (owner * days + day) * factories + calls.partner
+    made = recording.contract_owner * days + recording.contract_concluded
+    made = made * factories + recording.contract_other
+    found = pc.index_in(pa.array(talk), value_set=pa.array(made))
+    has_one = found.is_valid().to_numpy(zero_copy_only=False)
+    units, price = np.zeros(len(talk), np.int64), np.zeros(len(talk))
+    row = found.drop_null().to_numpy()
+    units[has_one] = recording.contract_quantity[row]
+    price[has_one] = recording.contract_money[row] / np.maximum(recording.contract_quantity[row], 1)
+    worth = contract_worth(calls.states.facts[calls.states.state_of], buys, units, price)
+    return talk_gains(talk, worth)
+
+
+class _Done:
+    """What was done in each talk, or should have been where an expert's advice is known."""
+
+    def __init__(
+        self, rows: pa.Table, call: Ints, day: Ints, calls: Calls, advice: pa.Table | None
+    ) -> None:
         answer, offered = codes(rows["answer"], ANSWERS), offers_of(rows, "offered")
         opening = (call == FIRST_PROPOSALS) | (call == PROPOSE)
+        self.advised: Bools = np.zeros(len(day), bool)
+        if advice is not None:
+            row = _rows_of(advice, rows)
+            self.advised = row != NONE
+            advised = codes(advice["answer"], ANSWERS)[row], offers_of(advice, "offered")[row]
+            answer = np.where(self.advised, advised[0], answer)
+            offered = np.where(self.advised[:, None], advised[1], offered)
         self.answered: Bools = opening | (answer != NONE)
         """Else the answer was to wait, or was none."""
-        has_offer = (offered[:, 0] != NONE) & (opening | (answer == REJECT))
-        self.response = np.where(has_offer, REJECT, np.where(answer == ACCEPT, ACCEPT, END))
-        self.offer = np.where(has_offer[:, None], offered - _at(day), 0)
+        self.has_offer: Bools = (offered[:, 0] != NONE) & (opening | (answer == REJECT))
+        self.response = np.where(self.has_offer, REJECT, np.where(answer == ACCEPT, ACCEPT, END))
+        self.offer = np.where(self.has_offer[:, None], offered - _at(day), 0)
         """[rows, 3]: units, days ahead, unit price; 0 without."""
-        less = self.offer - seen.baseline
-        self.residual = np.where(has_offer[:, None], less, 0).astype(np.float32)
-        state, row = calls.states.state_of, np.arange(len(day))
-        buys = calls.states.talks[:, p.BUYS] != 0
-        bounds = np.where(buys[:, None], seen.bounds[state, 0], seen.bounds[state, 1])
-        ahead, price = np.clip(self.offer[:, 1], 0, DAYS - 1), np.maximum(self.offer[:, 2], 1)
-        can_pay = np.where(buys, np.maximum(seen.money[state] // price, 0), np.inf)
-        safe_offer = self.offer[:, 0] <= np.minimum(bounds[row, ahead], can_pay)
+        self.buys: Bools = calls.states.talks[:, p.BUYS] != 0
+        heard = np.where(self.response[:, None] == ACCEPT, _heard(calls.states, day), 0)
+        self.binding = np.where(self.has_offer[:, None], self.offer, heard)
+        """[rows, 3]: what was promised by it, likewise."""
+
+
+def _heard(states: Packed, day: Ints) -> Ints:
+    """[talks, 3]: the offer that lies on the table; 0 units without one."""
+    last = states.talks[:, p.START] + states.talks[:, p.LENGTH] - 1
+    last = np.where(states.talks[:, p.LENGTH] > 0, last, 0)
+    said = states.said[last] if len(states.said) else np.zeros((len(last), 4), np.int64)
+    is_heard = (states.talks[:, p.LENGTH] > 0) & (said[:, p.MINE] == 0)
+    return np.where(is_heard[:, None], said[:, 1:] - _at(day), 0)
+
+
+def _rows_of(advice: pa.Table, rows: pa.Table) -> Ints:
+    """The row of advice on each decision; NONE where there is none."""
+    keys = [_key(table) for table in (advice, rows)]
+    places = pc.index_in(keys[1], value_set=keys[0].combine_chunks())
+    return pc.fill_null(places, NONE).to_numpy().astype(np.int64)
+
+
+def _key(table: pa.Table) -> Any:
+    parts = (table[name].cast(pa.string()) for name in ("match", "moment", "partner"))
+    return pc.binary_join_element_wise(*parts, " ")
+
+
+class _Checked:
+    """What L1 would have let do, when the turn came."""
+
+    def __init__(self, done: _Done, turns: Turns) -> None:
+        less = done.offer - turns.baseline
+        self.residual = np.where(done.has_offer[:, None], less, 0).astype(np.float32)
+        row = np.arange(len(less))
+        ahead, price = np.clip(done.offer[:, 1], 0, DAYS - 1), np.maximum(done.offer[:, 2], 1)
+        can_pay = np.where(done.buys, np.maximum(turns.money // price, 0), np.inf)
+        safe_offer = done.offer[:, 0] <= np.minimum(turns.left[row, ahead], can_pay)
         self.forbidden: Bools = np.where(
-            has_offer, ~safe_offer, (self.response == ACCEPT) & ~seen.safe
+            done.has_offer, ~safe_offer, (done.response == ACCEPT) & ~turns.safe
         )
-        self.legal: Bools = np.ones((len(day), len(RESPONSES) + DAYS), bool)
-        self.legal[:, ACCEPT] = seen.safe
-        self.legal[:, REJECT] = (bounds > 0).any(axis=1)
-        self.legal[:, len(RESPONSES) :] = bounds > 0
+        self.legal: Bools = np.ones((len(row), len(RESPONSES) + DAYS), bool)
+        self.legal[:, ACCEPT] = turns.safe
+        self.legal[:, REJECT] = turns.baseline[:, 0] > 0
+        self.legal[:, len(RESPONSES) :] = turns.left > 0
         # What was done was possible, whatever L1 says of it.
-        self.legal[row, self.response] = True
-        self.legal[row[has_offer], len(RESPONSES) + ahead[has_offer]] = True
+        self.legal[row, done.response] = True
+        offers = np.flatnonzero(done.has_offer)
+        self.legal[offers, len(RESPONSES) + ahead[offers]] = True
 
 
 def _at(day: Ints) -> Ints:

@@ -107,4 +107,18 @@ SAID: Final = {
     "price": "unit price",
 }
 """Of an offer in a talk's history."""
+TURN: Final = {
+    **{f"left_{ahead}": f"units that L1 still allows {ahead} days from now" for ahead in range(11)},
+    "left_payable": "units that the money left pays for at the baseline's price; 0 when selling",
+    "still_safe": "1 = L1 still allows to accept what lies on the table",
+    "still_share": "share of its units that L1 still allows",
+    "has_base": "1 = L1 still has an offer to make; without one the next two are 0",
+    "base_quantity": "its units",
+    "base_ahead": "its delivery day",
+    "served": "talks on this side that came before; 1 = 6",
+    "waiting": "talks on this side that come after",
+    "given": "units promised on this side in this decision, by those before",
+    "weight": "L4's weight of this talk",
+}
+"""When a talk's turn comes: what the talks before it have left."""
 OVERALL: Final = STATIC | SITUATION

@@ -22,7 +22,7 @@ from scml.oneshot.agent import OneShotAgent
 from understudy.games.scml.engine.config import WorldConfig
 from understudy.games.scml.engine.economy import Ranges
 from understudy.games.scml.engine.voices import decides_jointly
-from understudy.games.scml.record import DECISIONS
+from understudy.games.scml.record import ADVICE, DECISIONS
 from understudy.games.scml.wrapping import subclass
 
 CALLS = ("first_proposals", "counter_all", "propose", "respond")
@@ -51,6 +51,41 @@ class Film:
         """Who rejected whose offer in which round, if that was the last call: an offer may follow,
         or the same question again where making one failed."""
         self.reels = [Reel() for _ in range(num_factories)]
+        self.advice: list[tuple[Any, ...]] = []
+        """Moment, factory, day, partner, answer, offer: what an expert would have done."""
+
+    def add_advice(self, agent: Any, moment: int, reel: "Reel", call: int) -> None:
+        """What the expert says of a joint decision, if the agent has one look over its shoulder."""
+        advice = getattr(agent, "advice", None)
+        if advice is None:
+            return
+        factory, day = self.reels.index(reel), agent._awi.current_step
+        for partner, entry in agent._negotiators.items():
+            if entry.negotiator.nmi is None:
+                continue
+            if call == FIRST_PROPOSALS:
+                answer, offer = None, advice.get(partner)
+            else:
+                answer, offer = _joint_answer(advice, partner)
+            self.advice.append((moment, factory, day, partner, answer, offer))
+
+    def advice_table(
+        self, match: str, config: WorldConfig, ranges: Sequence[Sequence[Ranges]]
+    ) -> pa.Table:
+        """The expert's answers as ADVICE."""
+        moment, factory, day, names, answer, offered = zip(*self.advice, strict=True)
+        place = {name: index for index, name in enumerate(config.names)}
+        partner = np.array([place[name] for name in names], np.int64)
+        allowed = _allowed(config, ranges, np.array(day), np.array(factory), partner)
+        return ADVICE.build(
+            {
+                "match": pa.repeat(match, len(moment)),
+                "moment": list(moment),
+                "partner": partner,
+                "answer": _words([_place(one) for one in answer], ANSWERS),
+                **_offers("offered", offered, allowed),
+            }
+        )
 
     def table(
         self, match: str, config: WorldConfig, ranges: Sequence[Sequence[Ranges]]
@@ -68,9 +103,7 @@ class Film:
         day, supplies, sales, contracts = np.array(standings, np.int64).reshape(-1, 4)[at].T
         place = {name: index for index, name in enumerate(config.names)}
         partner = np.array([place[name] for name in names], np.int64)
-        level = np.array([one.level for one in config.factories], np.int64)
-        product = np.maximum(level[factory], level[partner])
-        allowed = np.array(ranges, np.int64).reshape(-1, config.num_products, 3, 2)[day, product]
+        allowed = _allowed(config, ranges, day, factory, partner)
         return DECISIONS.build(
             {
                 "match": pa.repeat(match, len(moment)),
@@ -153,6 +186,19 @@ def _joint_answer(responses: Mapping[str, Any], partner: str) -> tuple[Any, Any]
         return _REJECT, None
     answer = getattr(response, "response", None)
     return answer, getattr(response, "outcome", None) if answer is _REJECT else None
+
+
+def _allowed(
+    config: WorldConfig,
+    ranges: Sequence[Sequence[Ranges]],
+    day: Array,
+    factory: Array,
+    partner: Array,
+) -> Array:
+    """[rows, 3, 2]: lowest and highest units, day and price of an offer between two factories."""
+    level = np.array([one.level for one in config.factories], np.int64)
+    product = np.maximum(level[factory], level[partner])
+    return np.array(ranges, np.int64).reshape(-1, config.num_products, 3, 2)[day, product]
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -249,7 +295,9 @@ def _joint_calls(kind: Any, film: Film, reel: Reel) -> dict[str, Callable[..., A
         finally:
             film.inside = False
         film.rejection = None
-        reel.add_talks(self, next(film.moments), FIRST_PROPOSALS, {}, offers or {})
+        moment = next(film.moments)
+        reel.add_talks(self, moment, FIRST_PROPOSALS, {}, offers or {})
+        film.add_advice(self, moment, reel, FIRST_PROPOSALS)
         return offers
 
     def counter_all(self: Any, offers: Any, states: Any) -> Any:
@@ -262,7 +310,9 @@ def _joint_calls(kind: Any, film: Film, reel: Reel) -> dict[str, Callable[..., A
         finally:
             film.inside = False
         film.rejection = None
-        reel.add_talks(self, next(film.moments), COUNTER_ALL, heard, responses)
+        moment = next(film.moments)
+        reel.add_talks(self, moment, COUNTER_ALL, heard, responses)
+        film.add_advice(self, moment, reel, COUNTER_ALL)
         return responses
 
     return {"first_proposals": first_proposals, "counter_all": counter_all}

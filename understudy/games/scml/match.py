@@ -12,7 +12,7 @@ from scml.oneshot.agent import OneShotAgent
 
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games import Played
+from understudy.games import Played, PlayerRef
 from understudy.games.scml.account import Account, FactoryDay, account
 from understudy.games.scml.audit import audit
 from understudy.games.scml.engine import agents
@@ -24,7 +24,7 @@ from understudy.games.scml.engine.world import World, collecting_rarely
 from understudy.games.scml.fields import WorldPlan
 from understudy.games.scml.film import Film, filmed
 from understudy.games.scml.one_stream import Stream, on_one_stream
-from understudy.games.scml.record import CONTRACTS, DAYS, RECORDINGS, RESULTS, WORLDS
+from understudy.games.scml.record import ADVICE, CONTRACTS, DAYS, RECORDINGS, RESULTS, WORLDS
 from understudy.games.scml.stock import quiet, scml_world
 
 
@@ -48,14 +48,15 @@ def play(plans: Sequence[WorldPlan]) -> Played:
     ends the world, whose days and contracts end there. Either way it is among the faults.
     """
     results: list[pa.Table] = []
-    recordings: dict[str, list[pa.Table]] = {table.name: [] for table in RECORDINGS}
+    recordings: dict[str, list[pa.Table]] = {table.name: [] for table in (*RECORDINGS, ADVICE)}
     with quiet(), dice_left_alone(), collecting_rarely():
         for plan in plans:
             for name, table in _play_one(plan).items():
                 (results if name == RESULTS.name else recordings[name]).append(table)
+    tables = [*RECORDINGS, *([ADVICE] if recordings[ADVICE.name] else [])]
     return Played(
         _joined(RESULTS, results),
-        {table.name: _joined(table, recordings[table.name]) for table in RECORDINGS},
+        {table.name: _joined(table, recordings[table.name]) for table in tables},
     )
 
 
@@ -81,6 +82,8 @@ def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
         tables["contracts"] = _contracts_table(plan.match, game.contracts)
         tables["days"] = _days_table(plan.match, days.days)
         tables["decisions"] = film.table(plan.match, config, days.ranges)
+        if film.advice:
+            tables["advice"] = film.advice_table(plan.match, config, days.ranges)
     return tables
 
 
@@ -88,12 +91,22 @@ def _kinds(plan: WorldPlan, config: WorldConfig) -> list[type[OneShotAgent]]:
     if len(plan.players) != len(config.factories):
         raise ValueError(f"{len(config.factories)} factories but {len(plan.players)} players")
     known = agents.CATALOGUE[plan.track]
-    for ref in plan.players:
-        if ref.weights is not None:
-            raise InputError(f"'{ref.name}': trained players cannot play SCML yet")
-        if ref.name not in known:
-            raise InputError(f"there is no SCML agent '{ref.name}'; there is {', '.join(known)}")
-    return agents.load_for_world([ref.name for ref in plan.players], plan.track)
+    scripted = [ref.name for ref in plan.players if ref.weights is None]
+    for name in scripted:
+        if name not in known:
+            raise InputError(f"there is no SCML agent '{name}'; there is {', '.join(known)}")
+    loaded = iter(agents.load_for_world(scripted, plan.track))
+    return [next(loaded) if ref.weights is None else _trained(ref) for ref in plan.players]
+
+
+def _trained(ref: PlayerRef) -> type[OneShotAgent]:
+    """HRL-XF with the weights of a model; called NAME+EXPERT, that expert looks on."""
+    from understudy.games.scml.agent import HRLAgent
+    from understudy.games.scml.taught import taught
+
+    name, _, expert = ref.name.partition("+")
+    kind = taught(agents.load(expert)) if expert else HRLAgent
+    return type(f"HRL_{name.replace('-', '_')}", (kind,), {"checkpoint": ref.weights})
 
 
 def _watched(plan: WorldPlan) -> set[int] | None:

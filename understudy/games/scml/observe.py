@@ -124,13 +124,13 @@ def overall(state: State, settings: SafetySettings | None = None) -> Array:
 
 
 @kernel
-def _cut(value):  # type: ignore[no-untyped-def]
+def cut(value):  # type: ignore[no-untyped-def]
     """Within what a network can take."""
     return min(max(value, -MOST), MOST)
 
 
 @kernel
-def _range(facts, buys):  # type: ignore[no-untyped-def]
+def price_range(facts, buys):  # type: ignore[no-untyped-def]
     """Lowest and highest unit price."""
     if buys:
         return facts[p.LOW_IN], facts[p.HIGH_IN]
@@ -146,19 +146,26 @@ def _place_in(price, low, high):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _can_agree(facts):  # type: ignore[no-untyped-def]
+def agreeable_days(facts):  # type: ignore[no-untyped-def]
     """For how many days, today included, deliveries can be agreed."""
     return int(min(facts[p.WORLD_HORIZON], facts[p.STEPS] - 1.0 - facts[p.DAY])) + 1
 
 
 @kernel
-def _books(facts, promises, days, scratch):  # type: ignore[no-untyped-def]
-    """What arrives and what is ordered by day, with today's forced trades, into `scratch`."""
+def most_units(facts):  # type: ignore[no-untyped-def]
+    """Of one offer."""
+    factor = _NARROW if facts[p.WORLD_HORIZON] == 0.0 else _WIDE
+    return max(1, int(facts[p.LINES]) * factor)
+
+
+@kernel
+def fill_books(facts, promises, days, arriving, ordered):  # type: ignore[no-untyped-def]
+    """What arrives and what is ordered by day, with today's forced trades."""
     for day in range(days):
-        scratch[0, day] = promises[p.BOUGHT, day]
-        scratch[1, day] = promises[p.SOLD, day]
-    scratch[0, 0] += int(facts[p.SUPPLY_QUANTITY])
-    scratch[1, 0] += int(facts[p.SALE_QUANTITY])
+        arriving[day] = promises[p.BOUGHT, day]
+        ordered[day] = promises[p.SOLD, day]
+    arriving[0] += int(facts[p.SUPPLY_QUANTITY])
+    ordered[0] += int(facts[p.SALE_QUANTITY])
 
 
 @kernel
@@ -166,8 +173,8 @@ def _safety(columns, reserve, conserves, scratch, out):  # type: ignore[no-untyp
     """L1: `Room` of a state in which nobody has taken anything yet."""
     for s in range(len(columns.facts)):
         facts, promises = columns.facts[s], columns.promises[s]
-        days = _can_agree(facts)
-        _books(facts, promises, days, scratch)
+        days = agreeable_days(facts)
+        fill_books(facts, promises, days, scratch[0], scratch[1])
         lines, stock = int(facts[p.LINES]), int(facts[p.STOCK])
         keeps = facts[p.PERISHABLE] == 0.0
         falls = conserves or facts[p.STOCK_FALLS] != 0.0
@@ -179,7 +186,9 @@ def _safety(columns, reserve, conserves, scratch, out):  # type: ignore[no-untyp
         for day in range(days):
             orders += ordered[day]
             out.days[s, day] = True
-            out.bounds[s, 0, day] = rules.most_to_buy(inputs, days, lines, keeps, falls, 0, day)
+            out.bounds[s, 0, day] = rules.most_to_buy(
+                stock, arriving, ordered, days, lines, keeps, falls, inputs, 0, day
+            )
             out.bounds[s, 1, day] = rules.most_to_sell(
                 stock, arriving, ordered, days, lines, keeps, falls, inputs, day
             )
@@ -201,12 +210,12 @@ def _states(columns, conserves, scratch, offers, out):  # type: ignore[no-untype
         out.can[s, 1] = 1.0 if facts[p.LEVEL] < facts[p.LEVELS] - 1 else 0.0
         _on_the_table(columns, s, offers, out.situation[s])
         _temporal(facts, columns.promises[s], conserves, scratch, offers, out.temporal[s])
-        most, total, days = 0, 0, _can_agree(facts)
+        most, total, days = 0, 0, agreeable_days(facts)
         for day in range(days):
             most = max(most, out.bounds[s, 0, day])
             total += out.bounds[s, 1, day]
-        out.situation[s, 8] = _cut(most / facts[p.LINES])
-        out.situation[s, 9] = _cut(total / (days * facts[p.LINES]))
+        out.situation[s, 8] = cut(most / facts[p.LINES])
+        out.situation[s, 9] = cut(total / (days * facts[p.LINES]))
 
 
 @kernel
@@ -214,39 +223,39 @@ def _static(facts, money, conserves, out):  # type: ignore[no-untyped-def]
     lines, initial = facts[p.LINES], max(facts[p.INITIAL], 1.0)
     price_in, price_out = max(facts[p.PRICE_IN], 1e-9), max(facts[p.PRICE_OUT], 1e-9)
     supply, sale = facts[p.SUPPLY_QUANTITY], facts[p.SALE_QUANTITY]
-    out[0] = _cut(facts[p.BALANCE] / initial)
-    out[1] = _cut(money / initial)
-    out[2] = _cut(facts[p.STOCK] / lines)
+    out[0] = cut(facts[p.BALANCE] / initial)
+    out[1] = cut(money / initial)
+    out[2] = cut(facts[p.STOCK] / lines)
     out[3] = (facts[p.STEPS] - facts[p.DAY]) / facts[p.STEPS]
-    out[4] = _cut(facts[p.STEPS] / 200.0)
-    out[5] = (_can_agree(facts) - 1) / _HORIZON
-    out[6] = _cut(facts[p.PRICE_IN] / max(facts[p.CATALOG_IN], 1.0))
-    out[7] = _cut(facts[p.PRICE_OUT] / max(facts[p.CATALOG_OUT], 1.0))
-    out[8] = _cut((facts[p.PRICE_OUT] - facts[p.PRICE_IN] - facts[p.COST]) / price_out)
-    out[9] = _cut(facts[p.COST] / price_out)
-    out[10] = _cut(lines / 10.0)
-    out[11] = _cut((facts[p.HIGH_IN] - facts[p.LOW_IN]) / price_in)
-    out[12] = _cut((facts[p.HIGH_OUT] - facts[p.LOW_OUT]) / price_out)
-    out[13] = _cut(supply / lines)
-    out[14] = _cut(facts[p.SUPPLY_PRICE] / supply / price_in) if supply > 0 else 0.0
-    out[15] = _cut(sale / lines)
-    out[16] = _cut(facts[p.SALE_PRICE] / sale / price_out) if sale > 0 else 0.0
-    out[17] = _cut(facts[p.STORAGE])
-    out[18] = _cut(facts[p.DISPOSAL])
-    out[19] = _cut(facts[p.SHORTFALL])
+    out[4] = cut(facts[p.STEPS] / 200.0)
+    out[5] = (agreeable_days(facts) - 1) / _HORIZON
+    out[6] = cut(facts[p.PRICE_IN] / max(facts[p.CATALOG_IN], 1.0))
+    out[7] = cut(facts[p.PRICE_OUT] / max(facts[p.CATALOG_OUT], 1.0))
+    out[8] = cut((facts[p.PRICE_OUT] - facts[p.PRICE_IN] - facts[p.COST]) / price_out)
+    out[9] = cut(facts[p.COST] / price_out)
+    out[10] = cut(lines / 10.0)
+    out[11] = cut((facts[p.HIGH_IN] - facts[p.LOW_IN]) / price_in)
+    out[12] = cut((facts[p.HIGH_OUT] - facts[p.LOW_OUT]) / price_out)
+    out[13] = cut(supply / lines)
+    out[14] = cut(facts[p.SUPPLY_PRICE] / supply / price_in) if supply > 0 else 0.0
+    out[15] = cut(sale / lines)
+    out[16] = cut(facts[p.SALE_PRICE] / sale / price_out) if sale > 0 else 0.0
+    out[17] = cut(facts[p.STORAGE])
+    out[18] = cut(facts[p.DISPOSAL])
+    out[19] = cut(facts[p.SHORTFALL])
     out[20] = facts[p.LEVEL] / max(facts[p.LEVELS] - 1.0, 1.0)
-    out[21] = _cut(facts[p.LEVELS] / 4.0)
-    out[22] = _cut(facts[p.SUPPLIERS] / _CROWD)
-    out[23] = _cut(facts[p.CONSUMERS] / _CROWD)
+    out[21] = cut(facts[p.LEVELS] / 4.0)
+    out[22] = cut(facts[p.SUPPLIERS] / _CROWD)
+    out[23] = cut(facts[p.CONSUMERS] / _CROWD)
     out[24] = 1.0 if int(facts[p.LEVELS] - facts[p.LEVEL]) % 2 == 1 else 0.0
     out[25] = facts[p.PERISHABLE]
     out[26] = facts[p.WORLD_HORIZON] / _HORIZON
-    out[27] = _cut(facts[p.INITIAL] / (10.0 * lines * price_in))
+    out[27] = cut(facts[p.INITIAL] / (10.0 * lines * price_in))
     out[28] = 1.0 if conserves or facts[p.STOCK_FALLS] != 0.0 else 0.0
 
 
 @kernel
-def _heard(columns, talk):  # type: ignore[no-untyped-def]
+def heard_row(columns, talk):  # type: ignore[no-untyped-def]
     """The row of `said` with the partner's offer that lies on the table; -1: none does."""
     start, length = columns.talks[talk, p.START], columns.talks[talk, p.LENGTH]
     last = start + length - 1
@@ -264,13 +273,13 @@ def _on_the_table(columns, s, offers, out):  # type: ignore[no-untyped-def]
         out[k] = 0.0
     out[6] = 1.0
     for talk in range(columns.first[s], columns.first[s + 1]):
-        buys, row = columns.talks[talk, p.BUYS] != 0, _heard(columns, talk)
+        buys, row = columns.talks[talk, p.BUYS] != 0, heard_row(columns, talk)
         side = 0 if buys else 1
         out[side] += 1.0 / _CROWD
         out[10] = max(out[10], columns.talks[talk, p.ROUND] / ROUNDS)
         if row < 0:
             continue
-        low, high = _range(facts, buys)
+        low, high = price_range(facts, buys)
         quantity, price = columns.said[row, p.QUANTITY], columns.said[row, p.PRICE]
         at = _place_in(price, low, high)
         out[2 + side] += 1.0 / _CROWD
@@ -281,7 +290,7 @@ def _on_the_table(columns, s, offers, out):  # type: ignore[no-untyped-def]
             offers[2 * side, ahead] += quantity
             offers[2 * side + 1, ahead] += quantity * price
     for k in range(6):
-        out[k] = _cut(out[k])
+        out[k] = cut(out[k])
 
 
 @kernel
@@ -289,14 +298,14 @@ def _premium(quantity, money, price):  # type: ignore[no-untyped-def]
     """Tenths over the trading price."""
     if quantity <= 0 or price <= 0:
         return 0.0
-    return _cut(10.0 * (money / quantity / price - 1.0))
+    return cut(10.0 * (money / quantity / price - 1.0))
 
 
 @kernel
 def _temporal(facts, promises, conserves, scratch, offers, out):  # type: ignore[no-untyped-def]
     """Today's forced trades are part of it; their prices are in STATIC."""
-    days, lines = _can_agree(facts), int(facts[p.LINES])
-    _books(facts, promises, days, scratch)
+    days, lines = agreeable_days(facts), int(facts[p.LINES])
+    fill_books(facts, promises, days, scratch[0], scratch[1])
     keeps = facts[p.PERISHABLE] == 0.0
     falls = conserves or facts[p.STOCK_FALLS] != 0.0
     stock, balance = int(facts[p.STOCK]), facts[p.BALANCE]
@@ -308,35 +317,34 @@ def _temporal(facts, promises, conserves, scratch, offers, out):  # type: ignore
         stock = rules.stock_after(stock, arriving, made, keeps, falls)
         paid, earned = promises[p.BOUGHT_MONEY, day], promises[p.SOLD_MONEY, day]
         balance += earned - paid - facts[p.COST] * made
-        out[day, 0] = _cut(arriving / lines)
-        out[day, 1] = _cut(ordered / lines)
+        out[day, 0] = cut(arriving / lines)
+        out[day, 1] = cut(ordered / lines)
         out[day, 2] = made / lines
-        out[day, 3] = _cut(there / lines)
-        out[day, 4] = _cut((lines - ordered) / lines)
-        out[day, 5] = _cut(balance / max(facts[p.INITIAL], 1.0))
+        out[day, 3] = cut(there / lines)
+        out[day, 4] = cut((lines - ordered) / lines)
+        out[day, 5] = cut(balance / max(facts[p.INITIAL], 1.0))
         out[day, 6] = _premium(
             promises[p.BOUGHT, day] + offers[0, day], paid + offers[1, day], facts[p.PRICE_IN]
         )
         out[day, 7] = _premium(
             promises[p.SOLD, day] + offers[2, day], earned + offers[3, day], facts[p.PRICE_OUT]
         )
-        out[day, 8] = _cut(offers[0, day] / lines)
-        out[day, 9] = _cut(offers[2, day] / lines)
+        out[day, 8] = cut(offers[0, day] / lines)
+        out[day, 9] = cut(offers[2, day] / lines)
 
 
 @kernel
 def _talks(columns, out):  # type: ignore[no-untyped-def]
     for s in range(len(columns.facts)):
-        facts, days = columns.facts[s], _can_agree(columns.facts[s])
-        factor = _NARROW if facts[p.WORLD_HORIZON] == 0.0 else _WIDE
-        most_quantity = max(1, int(facts[p.LINES]) * factor)
+        facts, days = columns.facts[s], agreeable_days(columns.facts[s])
+        most_quantity = most_units(facts)
         for talk in range(columns.first[s], columns.first[s + 1]):
             buys, thread = columns.talks[talk, p.BUYS] != 0, out.thread[talk]
             bounds = out.bounds[s, 0 if buys else 1]
             out.role[talk, 0], out.role[talk, 1] = buys, not buys
-            _baseline(facts, buys, bounds, days, out.money[s], most_quantity, out.baseline[talk])
+            baseline_of(facts, buys, bounds, days, out.money[s], most_quantity, out.baseline[talk])
             ahead, price = out.baseline[talk, 1], out.baseline[talk, 2]
-            row = _heard(columns, talk)
+            row = heard_row(columns, talk)
             if row >= 0:
                 ahead = columns.said[row, p.DELIVERY] - int(facts[p.DAY])
                 price = columns.said[row, p.PRICE]
@@ -344,12 +352,12 @@ def _talks(columns, out):  # type: ignore[no-untyped-def]
             can_pay = rules.affordable(out.money[s], float(price)) if buys else most_quantity
             most = min(bound, can_pay, most_quantity)
             if row >= 0:
-                low, high = _range(facts, buys)
+                low, high = price_range(facts, buys)
                 fits = columns.said[row, p.QUANTITY] <= most and low <= price <= high
                 out.safe[talk] = fits
             _thread(facts, columns, talk, row, most, out.safe[talk], out.baseline[talk], thread)
-            thread[22] = _cut(bound / facts[p.LINES])
-            thread[23] = _cut(can_pay / facts[p.LINES]) if buys else 0.0
+            thread[22] = cut(bound / facts[p.LINES])
+            thread[23] = cut(can_pay / facts[p.LINES]) if buys else 0.0
             _rivals(columns, s, talk, row, thread)
             if 0 <= ahead < DAYS:
                 for k in range(thread.shape[0] - _OWN):
@@ -357,9 +365,9 @@ def _talks(columns, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _baseline(facts, buys, bounds, days, money, most_quantity, out):  # type: ignore[no-untyped-def]
+def baseline_of(facts, buys, bounds, days, money, most_quantity, out):  # type: ignore[no-untyped-def]
     """`Safety.baseline`: half of what is safe on the first day that has room."""
-    low, high = _range(facts, buys)
+    low, high = price_range(facts, buys)
     wish = facts[p.PRICE_IN] * BUY_SHARE if buys else facts[p.PRICE_OUT] * SELL_SHARE
     price = min(max(np.rint(wish), low), high)
     out[2] = int(price)
@@ -376,15 +384,15 @@ def _baseline(facts, buys, bounds, days, money, most_quantity, out):  # type: ig
 def _thread(facts, columns, talk, row, most, is_safe, baseline, out):  # type: ignore[no-untyped-def]
     lines, today = facts[p.LINES], facts[p.DAY]
     buys = columns.talks[talk, p.BUYS] != 0
-    low, high = _range(facts, buys)
+    low, high = price_range(facts, buys)
     out[0], out[1] = buys, not buys
     out[2] = columns.talks[talk, p.ROUND] / ROUNDS
-    out[3] = _cut(columns.talks[talk, p.LENGTH] / HISTORY)
+    out[3] = cut(columns.talks[talk, p.LENGTH] / HISTORY)
     if row >= 0:
         quantity = columns.said[row, p.QUANTITY]
         at = _place_in(columns.said[row, p.PRICE], low, high)
         out[4] = 1.0
-        out[5] = _cut(quantity / lines)
+        out[5] = cut(quantity / lines)
         out[6] = (columns.said[row, p.DELIVERY] - today) / _HORIZON
         out[7] = at
         out[8] = 1.0 - at if buys else at
@@ -392,7 +400,7 @@ def _thread(facts, columns, talk, row, most, is_safe, baseline, out):  # type: i
         out[10] = is_safe
     _ways(facts, columns, talk, out)
     out[18] = 1.0 if baseline[0] > 0 else 0.0
-    out[19] = _cut(baseline[0] / lines)
+    out[19] = cut(baseline[0] / lines)
     out[20] = baseline[1] / _HORIZON
     out[21] = _place_in(baseline[2], low, high)
 
@@ -402,7 +410,7 @@ def _ways(facts, columns, talk, out):  # type: ignore[no-untyped-def]
     """How far both sides have come."""
     lines, today = facts[p.LINES], facts[p.DAY]
     buys, start = columns.talks[talk, p.BUYS] != 0, columns.talks[talk, p.START]
-    low, high = _range(facts, buys)
+    low, high = price_range(facts, buys)
     first_heard, last_heard, first_mine, last_mine = -1, -1, -1, -1
     for said in range(start, start + columns.talks[talk, p.LENGTH]):
         if columns.said[said, p.MINE] != 0:
@@ -415,7 +423,7 @@ def _ways(facts, columns, talk, out):  # type: ignore[no-untyped-def]
     if last_mine >= 0:
         at = _place_in(columns.said[last_mine, p.PRICE], low, high)
         out[11] = 1.0
-        out[12] = _cut(columns.said[last_mine, p.QUANTITY] / lines)
+        out[12] = cut(columns.said[last_mine, p.QUANTITY] / lines)
         out[13] = (columns.said[last_mine, p.DELIVERY] - today) / _HORIZON
         out[14] = at
         out[17] = -sign * (at - _place_in(columns.said[first_mine, p.PRICE], low, high))
@@ -423,7 +431,7 @@ def _ways(facts, columns, talk, out):  # type: ignore[no-untyped-def]
         at = _place_in(columns.said[last_heard, p.PRICE], low, high)
         out[15] = sign * (at - _place_in(columns.said[first_heard, p.PRICE], low, high))
         more = columns.said[last_heard, p.QUANTITY] - columns.said[first_heard, p.QUANTITY]
-        out[16] = _cut(more / lines)
+        out[16] = cut(more / lines)
 
 
 @kernel
@@ -434,7 +442,7 @@ def _rivals(columns, s, talk, row, out):  # type: ignore[no-untyped-def]
         if other == talk or columns.talks[other, p.BUYS] != buys:
             continue
         others += 1
-        heard = _heard(columns, other)
+        heard = heard_row(columns, other)
         if heard < 0:
             continue
         offers += 1
@@ -442,8 +450,8 @@ def _rivals(columns, s, talk, row, out):  # type: ignore[no-untyped-def]
         if row >= 0:
             more = columns.said[heard, p.PRICE] - columns.said[row, p.PRICE]
             better += more < 0 if buys != 0 else more > 0
-    out[24] = _cut(others / _CROWD)
-    out[25] = _cut(units / columns.facts[s, p.LINES])
+    out[24] = cut(others / _CROWD)
+    out[25] = cut(units / columns.facts[s, p.LINES])
     out[26] = better / offers if offers > 0 else 0.0
 
 
@@ -452,14 +460,14 @@ def _histories(columns, out):  # type: ignore[no-untyped-def]
     for s in range(len(columns.facts)):
         facts = columns.facts[s]
         for talk in range(columns.first[s], columns.first[s + 1]):
-            low, high = _range(facts, columns.talks[talk, p.BUYS] != 0)
+            low, high = price_range(facts, columns.talks[talk, p.BUYS] != 0)
             start, length = columns.talks[talk, p.START], columns.talks[talk, p.LENGTH]
             shown = min(length, HISTORY)
             out.length[talk] = shown
             for k in range(shown):
                 said = start + length - shown + k
                 out.history[talk, k, 0] = columns.said[said, p.MINE]
-                out.history[talk, k, 1] = _cut(columns.said[said, p.QUANTITY] / facts[p.LINES])
+                out.history[talk, k, 1] = cut(columns.said[said, p.QUANTITY] / facts[p.LINES])
                 ahead = columns.said[said, p.DELIVERY] - facts[p.DAY]
                 out.history[talk, k, 2] = ahead / _HORIZON
                 out.history[talk, k, 3] = _place_in(columns.said[said, p.PRICE], low, high)

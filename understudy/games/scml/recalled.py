@@ -127,6 +127,8 @@ class Recording:
         self.place = np.array([row for world in worlds for row in _places(world)], np.float64)
         self.place = self.place.reshape(-1, p.DAY)
         self.level = self.place[:, p.LEVEL].astype(np.int64)
+        self.opens: Bools = (self.place[:, p.LEVELS] - self.level) % 2 == 1
+        """Makes the first offer in its talks."""
         levels = [level for world in worlds for level in world["levels"]]
         within = np.arange(len(levels)) - self.first[self.world]
         self.names = [f"{k:02}@{level}" for k, level in zip(within.tolist(), levels, strict=True)]
@@ -223,7 +225,11 @@ class Recording:
         )
 
     def calls(self) -> Calls:
-        """Of the chosen factories. Decisions of a day that was never ended are left out."""
+        """Of the chosen factories.
+
+        Decisions of a day that was never ended are left out, and first proposals of a factory that
+        does not open its talks: they go nowhere.
+        """
         table = self._decisions
         owner, day = self.owner(table), table["day"].to_numpy().astype(np.int64)
         kept = self.chosen[owner] & (day < self.day_row.shape[1])
@@ -240,7 +246,9 @@ class Recording:
         owner, day, partner, moment = owner[row], day[row], partner[row], moment[row]
         call = codes(table["call"], CALLS)
         talks, said, was_heard = self._talks(table, owner, day, partner, call)
-        kept = (call != COUNTER_ALL) | was_heard  # of others, an answer was asked too early
+        goes_nowhere = (call == FIRST_PROPOSALS) & ~self.opens[owner]
+        too_early = (call == COUNTER_ALL) & ~was_heard  # nothing was asked of this talk yet
+        kept = ~goes_nowhere & ~too_early
         talks, row, owner, day, partner, moment = (
             column[kept] for column in (talks, row, owner, day, partner, moment)
         )
@@ -273,9 +281,10 @@ class Recording:
         """By row in order of talks: the first row of the same talk."""
         heard, offered = offers_of(table, "heard")[order], offers_of(table, "offered")[order]
         was_heard = heard[:, 0] != NONE
-        opens = (self.place[:, p.LEVELS] - self.level)[owner[order]] % 2 == 1
         # First proposals of a factory that does not open its talks go nowhere.
-        was_said = (offered[:, 0] != NONE) & ((call[order] != FIRST_PROPOSALS) | opens)
+        was_said = (offered[:, 0] != NONE) & (
+            (call[order] != FIRST_PROPOSALS) | self.opens[owner[order]]
+        )
         at = np.cumsum(was_heard * 1 + was_said) - was_heard - was_said
         said = np.empty((int(was_heard.sum() + was_said.sum()), 4), np.int64)
         said[at[was_heard], 1:] = heard[was_heard]

@@ -142,6 +142,23 @@ DECISIONS: Final = Table(
         Column("contracts", pa.int32(), "how many contracts the factory had made by then"),
     ),
 )
+ADVICE: Final = Table(
+    "scml",
+    "advice",
+    1,
+    _MADE_BY,
+    (
+        Column("match", pa.string(), "which world"),
+        Column("moment", pa.int32(), "of the decision"),
+        Column("partner", pa.int8(), "about whom"),
+        Column("answer", pa.string(), "accept, reject or end; none where nothing was asked", True),
+        Column("offered_quantity", pa.int16(), "the offer advised; none: no offer", True),
+        Column("offered_day", pa.int16(), "its delivery day", True),
+        Column("offered_price", pa.int32(), "its unit price", True),
+    ),
+)
+"""What an expert would have done in the decisions of another. Not part of recordings: whoever lets
+an expert look on (`taught.py`) learns from it at once."""
 RESULTS: Final = Table(
     "scml",
     "results",

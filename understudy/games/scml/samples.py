@@ -55,7 +55,7 @@ _CONSEQUENCES = (
 ROUNDS: Final = Table(
     "scml",
     "rounds",
-    1,
+    2,
     _MADE_BY,
     (
         *_KEYS,
@@ -72,9 +72,11 @@ ROUNDS: Final = Table(
             f"offers, oldest first, then 0: {', '.join(f.SAID)}",
         ),
         Column("said", pa.int8(), "how many offers the history has"),
-        Column("money", pa.float32(), "L1's B_free, raw"),
-        Column("to_buy", _of(pa.int16(), DAYS), "L1's Q_safe by day, before any room is taken"),
-        Column("to_sell", _of(pa.int16(), DAYS), "likewise selling"),
+        Column("turn", _floats(len(f.TURN)), f"when its turn comes: {', '.join(f.TURN)}"),
+        Column("goal_hat", _floats(NUM_GOALS), "L2's goals for the day, raw; 0 until filled in"),
+        Column("money", pa.float32(), "L1's B_free when its turn comes, raw"),
+        Column("left", _of(pa.int16(), DAYS), "likewise L1's Q_safe by day on this side"),
+        Column("prices", _of(pa.int32(), 2), "the lowest and highest unit price"),
         Column("baseline", _of(pa.int32(), 3), "L1's offer: units (0: none), days ahead, price"),
         Column("response", pa.int8(), f"what was done: {', '.join(RESPONSES)}"),
         Column("omitted", pa.bool_(), "ended by saying nothing of this partner"),
@@ -82,6 +84,7 @@ ROUNDS: Final = Table(
         Column("ahead", pa.int8(), "its delivery day from now"),
         Column("price", pa.int32(), "its unit price"),
         Column("residual", _floats(3), "the offer less the baseline, raw; 0 without an offer"),
+        Column("advised", pa.bool_(), "the label is an expert's advice, not what was done"),
         Column(
             "legal",
             pa.binary(-(-ROUND_OPTIONS // 8)),
@@ -90,13 +93,16 @@ ROUNDS: Final = Table(
         Column(
             "forbidden",
             pa.int16(),
-            "1: L1 would not have allowed what was done, were it all of the decision",
+            "1: L1 would not have allowed it, beside what came before it in the decision",
         ),
         *_CONSEQUENCES,
+        Column("talk_gain", pa.float32(), "what came of the talk: see rewards.py; a target only"),
+        Column("day_gain", pa.float32(), "likewise of the day"),
     ),
 )
 """The decisions of L3. What is no rejection with an offer, nor an acceptance, ends a talk and is
-called so; the first proposals of a factory that does not open its talks go nowhere."""
+called so. The first proposals of a factory that does not open its talks go nowhere and are left
+out. Talks come in the order of L4's teacher; room is taken by what is said of those before."""
 MORNINGS: Final = Table(
     "scml",
     "mornings",

@@ -67,6 +67,7 @@ LEAGUE_2026 = {
 OURS = {
     "Steward": "understudy.games.scml.expert.Steward",
     "HRL": "understudy.games.scml.agent.HRLAgent",
+    "L1": "understudy.games.scml.agent.L1Agent",
     "SafePenguin": "understudy.games.scml.guarded.SafePenguin",
 }
 STD: dict[str, str] = (

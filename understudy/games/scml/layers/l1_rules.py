@@ -63,13 +63,21 @@ def most_to_sell(stock, arriving, ordered, days, lines, keeps, conserves, inputs
 
 
 @kernel
-def most_to_buy(inputs, days, lines, keeps, conserves, wanted, ahead):  # type: ignore[no-untyped-def]
-    """The most units that could ever be worked on, beside those `wanted` already."""
-    there = inputs[ahead]
-    if keeps and not conserves:
-        for day in range(ahead + 1, days):
-            there = max(there, inputs[day])
-    return max(0, lines - there - wanted)
+def most_to_buy(stock, arriving, ordered, days, lines, keeps, conserves, inputs, wanted, ahead):  # type: ignore[no-untyped-def]
+    """The most units that could ever be worked on, beside those `wanted` already.
+
+    Where stock lasts, what arrives goes into that day's orders first and only the rest fills the
+    stock: to close a gap in it takes the orders' units on top.
+    """
+    if conserves or not keeps:
+        return max(0, lines - inputs[ahead] - wanted)
+    for day in range(days):
+        made = made_of(stock + arriving[day], ordered[day], lines)
+        stock = stock_after(stock, arriving[day], made, keeps, conserves)
+    gap = lines - stock
+    if gap <= 0:
+        return 0
+    return max(0, gap + max(0, min(lines, ordered[ahead]) - arriving[ahead]) - wanted)
 
 
 @kernel

@@ -90,8 +90,7 @@ class Room:
         """Q_safe of a purchase: the most units that could ever be worked on, and be paid for."""
         if not 0 <= ahead < self.days:
             return 0
-        rest = self.days, self._lines, self._keeps, self._conserves, self._wanted
-        return int(rules.most_to_buy(self._inputs(), *rest, ahead))
+        return int(rules.most_to_buy(*self._books(), self._inputs(), self._wanted, ahead))
 
     def affordable(self, price: int) -> int:
         """Units that B_free pays for."""

@@ -5,46 +5,59 @@ before it have left. So it does not matter in which order a simulator asks.
 """
 
 import math
-from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
-from understudy.games.scml.engine.talks import ROUNDS
-from understudy.games.scml.layers.l1_safety import Safety
-from understudy.games.scml.state import State, TalkSoFar
+import numpy as np
 
-URGENCY, GAIN, FIT, LATE = 1.0, 2.0, 1.5, 0.5
+from understudy.games.scml import features as f
+from understudy.games.scml.compiled import kernel
+from understudy.games.scml.packed import Ints
+
+Array = np.ndarray[Any, np.dtype[np.float32]]
+
+SOON, GAIN, FIT, LATE = 1.0, 2.0, 1.5, 0.5
 """How much each counts for the teacher: soon, at a good price, of a useful size, near the end."""
+_PLACE: Final = {name: place for place, name in enumerate(f.THREAD)}
 
 
-def teacher_weights(state: State, safety: Safety) -> list[float]:
-    """A weight per open talk, adding up to 1: the heuristic that the network learns from."""
-    return softmax([_score(state, safety, talk) for talk in state.talks])
+class Priorities(NamedTuple):
+    """Of the talks of many decisions."""
+
+    weight: Array
+    """[talks]: those of a decision add up to 1."""
+    order: Ints
+    """[talks]: the talks of each decision by falling weight; equals as they lie, by name."""
 
 
-def in_order(weights: Sequence[float], talks: Sequence[TalkSoFar]) -> list[int]:
-    """The talks by falling weight; equals by the partner's name, never by who asked first."""
-    return sorted(range(len(talks)), key=lambda place: (-weights[place], talks[place].partner))
+def teacher_scores(thread: Array) -> Array:
+    """The heuristic that the network learns from: a score per open talk, from its features."""
+    heard, ahead, gain, fit, late = (
+        thread[:, _PLACE[name]] for name in ("is_heard", "ahead", "gain", "safe_share", "round")
+    )
+    return np.asarray(heard * (SOON * (1 - ahead) + GAIN * gain + FIT * fit) + LATE * late)
 
 
-def softmax(scores: Sequence[float]) -> list[float]:
-    """Shares that add up to 1."""
-    if not scores:
-        return []
-    highest = max(scores)
-    raised = [math.exp(score - highest) for score in scores]
-    total = sum(raised)
-    return [value / total for value in raised]
+def priorities(scores: Array, first: Ints) -> Priorities:
+    """Scores to weights; the talks of decision d are first[d] to first[d + 1]."""
+    found = Priorities(np.empty(len(scores), np.float32), np.empty(len(scores), np.int64))
+    _weigh(scores.astype(np.float64), first, found.weight, found.order)
+    return found
 
 
-def _score(state: State, safety: Safety, talk: TalkSoFar) -> float:
-    heard = talk.heard
-    late = LATE * talk.round / ROUNDS
-    if heard is None:
-        return late
-    ahead = heard.day - state.morning.day
-    low, high = state.morning.prices_in if talk.buys else state.morning.prices_out
-    above = (heard.price - low) / max(1, high - low)
-    gain = 1 - above if talk.buys else above
-    room = safety.most(talk.buys, ahead, heard.price)
-    fit = min(heard.quantity, room) / max(heard.quantity, 1)
-    soon = 1 - ahead / max(1, state.place.horizon)
-    return URGENCY * soon + GAIN * gain + FIT * fit + late
+@kernel
+def _weigh(scores, first, weight, order):  # type: ignore[no-untyped-def]
+    """A softmax and a stable sort within each decision."""
+    for d in range(len(first) - 1):
+        start, stop = first[d], first[d + 1]
+        highest, total = -math.inf, 0.0
+        for k in range(start, stop):
+            highest = max(highest, scores[k])
+        for k in range(start, stop):
+            total += math.exp(scores[k] - highest)
+        for k in range(start, stop):
+            weight[k] = math.exp(scores[k] - highest) / total
+            place = k
+            while place > start and scores[order[place - 1]] < scores[k]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = k
