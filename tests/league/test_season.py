@@ -323,3 +323,15 @@ def test_whoever_loses_rows_is_told(tmp_path):
 def test_files_of_two_leagues_of_one_seed_are_equal(played, tmp_path):
     season(tmp_path / "again", **SMALL).run()
     assert contents(tmp_path / "again") == contents(played[0].folder)
+
+
+def test_every_lesson_of_every_league_has_dice_of_its_own(tmp_path):
+    seeds = []
+
+    def improve(lesson):
+        seeds.append(lesson.seed)
+        return toy().improve(lesson)
+
+    for seed in (0, 1):
+        season(tmp_path / str(seed), seed=seed, improve=improve, **SMALL).run()
+    assert len(set(seeds)) == len(seeds) == 24
