@@ -81,7 +81,7 @@ def season_of(
     label = f"start-{begin.name}" if taken else begin.name  # versions have such names, too
     here = workers.parse(worker) == 0
     return Season(
-        folder=run.leagues / (name or recipe),
+        folder=(run.leagues / (name or recipe)).resolve(),  # workers may stand elsewhere
         game=game.name,
         recipe=chosen,
         start=Contestant(label, begin.weights),

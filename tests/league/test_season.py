@@ -139,6 +139,7 @@ def test_what_a_lesson_tells_of_opponents_is_believed_but_not_counted(tmp_path):
     payoff = league.run().payoff
     assert payoff.played("main-001", "rock").games == 10
     assert payoff.evidence("main-001", "rock").games == 14  # half of what was told
+    assert payoff.evidence("main-001", "nobody").games == 0
     assert set(payoff.names()) == {
         "rock", "main-001", "main-exploiter-001", "league-exploiter-001"
     }  # fmt: skip
@@ -308,6 +309,20 @@ def test_lost_lines_are_written_again(copy):
     (copy / MATCHES).write_text(before[:100])
     season(copy, **SMALL).run()
     assert (copy / MATCHES).read_text() == before
+
+
+def test_a_full_disk_is_named_and_nothing_is_lost(tmp_path, played):
+    def fill(lesson):
+        if lesson.name == "main-002":
+            (tmp_path / MATCHES).unlink()
+            (tmp_path / MATCHES).symlink_to("/dev/full")
+        return toy().improve(lesson)
+
+    with pytest.raises(InputError, match=r"cannot write .*matches.jsonl: No space left"):
+        season(tmp_path, improve=fill, **SMALL).run()
+    state = season(tmp_path, **SMALL).run()
+    assert state.to_json() == played[1].to_json()
+    assert (tmp_path / MATCHES).read_text() == (played[0].folder / MATCHES).read_text()
 
 
 def test_a_lesson_without_weights_is_named(tmp_path):

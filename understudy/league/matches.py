@@ -74,8 +74,14 @@ def tallies(rows: pa.Table) -> dict[tuple[str, str], Tally]:
 
 def append_lines(path: Path, number: int, rows: pa.Table) -> None:
     """Tell of a round's matches at the end of `matches.jsonl`."""
-    with path.open("a") as file:
-        file.writelines(_lines(number, rows))
+    try:
+        with path.open("a") as file:
+            file.writelines(_lines(number, rows))
+    except OSError as failure:
+        raise InputError(
+            f"cannot write {path}: {failure.strerror or failure}. Free some space, then run the "
+            "same command again: nothing is lost"
+        ) from failure
 
 
 def rewrite_lines(folder: Path, rounds: int, table: Table) -> None:
