@@ -47,3 +47,8 @@ def test_a_league_needs_a_main_agent_and_rules_for_all():
     slots = (Slot("a", "main", 1.0), Slot("b", "league exploiter", 1.0))
     with pytest.raises(ValueError, match="no rules for league exploiter"):
         LeagueRecipe(**NUMBERS, slots=slots, rules=RULES)
+
+
+def test_a_lesson_needs_an_opponent():
+    with pytest.raises(ValueError, match="opponents_max must be at least 1"):
+        LeagueRecipe(**NUMBERS, slots=(Slot("a", "main", 1.0),), rules=RULES, opponents_max=0)

@@ -11,6 +11,7 @@ from understudy.league.matchmaking import (
     SelfPlay,
     entropy,
     forgotten_players,
+    likeliest,
     mixed,
 )
 from understudy.league.payoff import Payoff, Tally
@@ -162,6 +163,14 @@ def test_whoever_wins_the_shares_sum_to_one(rows, name):
 def test_shares_of_nobody_go_to_the_others():
     assert mixed([(1.0, {"a": 1.0}), (3.0, {})]) == {"a": 1.0}
     assert mixed([(1.0, {"a": 1.0}), (3.0, {"a": 0.5, "b": 0.5})]) == {"a": 0.625, "b": 0.375}
+
+
+def test_only_the_likeliest_are_met():
+    opponents = {"a": 0.1, "b": 0.4, "c": 0.2, "d": 0.3}
+    assert likeliest(opponents, 2) == pytest.approx({"b": 4 / 7, "d": 3 / 7})
+    assert list(likeliest(opponents, 4)) == list("abcd")
+    assert likeliest(opponents, 9) == pytest.approx(opponents)
+    assert likeliest({"a": 1.0}, 1) == {"a": 1.0}
 
 
 def test_effective_opponents():

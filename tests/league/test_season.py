@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,18 @@ def test_a_lesson_begins_with_the_weights_of_the_round_before(tmp_path):
         ("main-003", "main-002", 60, "rock"),
         ("main-004", "main-003", 60, "rock"),
     ]
+
+
+def test_a_lesson_has_no_more_opponents_than_allowed(tmp_path):
+    met = []
+
+    def improve(lesson):
+        met.append(len(lesson.opponents))
+        return toy().improve(lesson)
+
+    league = season(tmp_path, improve=improve, **SMALL)
+    replace(league, recipe=replace(league.recipe, opponents_max=2)).run()
+    assert max(met) == 2
 
 
 def test_what_a_lesson_tells_of_opponents_is_believed_but_not_counted(tmp_path):

@@ -150,10 +150,16 @@ def forgotten_players(win_rates: Sequence[float], below: float) -> list[int]:
 
 def mixed(parts: Sequence[tuple[float, Opponents]]) -> Opponents:
     """One distribution from several by weight; those without anybody leave theirs to the rest."""
-    total = sum(weight for weight, found in parts if found)
+    total = sum(weight * sum(found.values()) for weight, found in parts)
     names = dict.fromkeys(name for weight, found in parts if weight > 0 for name in found)
     shares = {name: sum(weight * found.get(name, 0.0) for weight, found in parts) for name in names}
     return {name: share / total for name, share in shares.items() if share > 0}
+
+
+def likeliest(opponents: Opponents, most: int) -> Opponents:
+    """The `most` likely opponents, in the order they had; they take over what the others had."""
+    chosen = {*sorted(opponents, key=lambda name: -opponents[name])[:most]}
+    return mixed([(1.0, {name: share for name, share in opponents.items() if name in chosen})])
 
 
 def entropy(opponents: Opponents) -> float:

@@ -33,6 +33,8 @@ class LeagueRecipe:
     matchmaking: Matchmaking = ByRole()  # noqa: RUF009 - frozen
     keep: float = 0.5
     """Share of its evidence that a learner's new version takes over. High: slow to see change."""
+    opponents_max: int = 16
+    """Of one lesson. Down: quicker lessons; the least likely opponents are left out of them."""
     exploiter_steps: int = 0
     """Agent-steps of a fresh exploiter that measures the result; 0: none is trained."""
     exploiter_matches: int = 400
@@ -40,6 +42,8 @@ class LeagueRecipe:
     def __post_init__(self) -> None:
         if self.matches < 2 or self.matches % 2:
             raise ValueError(f"matches must be an even number, not {self.matches}")
+        if self.opponents_max < 1:
+            raise ValueError(f"opponents_max must be at least 1, not {self.opponents_max}")
         if not any(slot.role == "main" for slot in self.slots):
             raise ValueError("a league needs a main agent")
         if missing := {slot.role for slot in self.slots} - set(self.rules):

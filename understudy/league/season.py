@@ -25,7 +25,7 @@ from understudy.data.schema import Table
 from understudy.league import lessons, matches
 from understudy.league.exploit import worst_past
 from understudy.league.hooks import Contestant, Improve, Learnt, Lesson, Play
-from understudy.league.matchmaking import Opponents
+from understudy.league.matchmaking import Opponents, likeliest
 from understudy.league.mixture import nash, shares_by_name
 from understudy.league.payoff import Payoff, Tally
 from understudy.league.players import Learner, Player, Roster, beginning, version_name
@@ -113,10 +113,7 @@ class Season:
     def _round(self, before: State) -> tuple[State, pa.Table]:
         """The state after one more round, and the matches played in it."""
         number = before.round + 1
-        met = {
-            learner.name: self.recipe.matchmaking(learner, before.roster, before.payoff)
-            for learner in before.roster.learners
-        }
+        met = {learner.name: self._opponents(learner, before) for learner in before.roster.learners}
         planned = [self._lesson(one, met[one.name], number) for one in before.roster.learners]
         learnt = list(self.many(lessons.giver(self.improve), planned))
         payoff = self._believe(before, planned, learnt)
@@ -151,6 +148,10 @@ class Season:
             history=(*before.history, entry),
         )
         return state, rows
+
+    def _opponents(self, learner: Learner, state: State) -> Opponents:
+        found = self.recipe.matchmaking(learner, state.roster, state.payoff)
+        return likeliest(found, self.recipe.opponents_max)
 
     def _lesson(self, learner: Learner, met: Opponents, number: int) -> Lesson:
         slots = [slot.name for slot in self.recipe.slots]
