@@ -26,7 +26,7 @@ from understudy.league.exploit import FreshExploiter
 from understudy.league.hooks import Contestant, Learnt, Lesson, Pairing
 from understudy.league.season import Season, one_by_one
 from understudy.league.state import State
-from understudy.league.summary import read_lines, summarise, write_summary
+from understudy.league.summary import own_mixture, read_lines, summarise, write_summary
 from understudy.stages import Workers
 
 Told = Callable[[State], None]
@@ -99,7 +99,7 @@ def compare(
 ) -> dict[str, Any]:
     """Rate the main agents of several finished leagues of one game in one field.
 
-    A league's population is everybody with a twentieth of its Nash mixture, and its main agent.
+    A league's population is whoever has a twentieth of its own Nash mixture, and its main agent.
     """
     populations = {name: _population(season) for name, season in seasons.items()}
     first = next(iter(seasons.values()))
@@ -119,9 +119,7 @@ def _population(season: Season) -> list[Contestant]:
     if state.round < season.recipe.rounds:
         raise InputError(f"{season.folder} is not finished. Run its understudy league again")
     main = state.roster.mains()[0].version
-    shares = state.history[-1]["nash"]
-    own = {*state.roster.snapshots(), *(learner.version for learner in state.roster.learners)}
-    chosen = [name for name, share in shares.items() if share >= 0.05 and name in own - {main}]
+    chosen = [name for name, share in own_mixture(state).items() if share >= 0.05 and name != main]
     return [season.contestant(name) for name in [*chosen, main]]
 
 
@@ -157,15 +155,13 @@ class _Many:
 
 
 def _exploits(season: Season, state: State) -> dict[str, Mapping[str, Any]]:
-    """What fresh exploiters achieve against each main agent, and against the Nash mixture."""
+    """What fresh exploiters achieve against each main agent, and the mixture of all trained."""
     recipe = season.recipe
     if not recipe.exploiter_steps:
         return {}
     targets = {main.name: {season.contestant(main.version): 1.0} for main in state.roster.mains()}
-    shares = state.history[-1]["nash"]
-    total = sum(shares.values())
     targets["nash mixture"] = {
-        season.contestant(name): share / total for name, share in shares.items()
+        season.contestant(name): share for name, share in own_mixture(state).items()
     }
     return {
         name: FreshExploiter(

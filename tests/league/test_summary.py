@@ -1,6 +1,7 @@
 """What is told of a league: ratings, weaknesses, the matches to watch."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from league_members import league, payoff
@@ -9,6 +10,7 @@ from toy_league import season
 from understudy.errors import InputError
 from understudy.league.ratings import Rating
 from understudy.league.summary import (
+    own_mixture,
     ratings_of,
     read_lines,
     read_summary,
@@ -69,6 +71,26 @@ def test_the_league_is_compared_with_its_beginning(summary):
     assert summary["minimum_win_rate"]["main"]["opponent"] in {
         player["name"] for player in summary["players"]
     }
+
+
+def test_the_own_mixture_is_of_those_with_weights(played):
+    league, _ = played
+    strong = season(league.folder.with_name("scripted"), **SMALL)
+    state = replace(strong, scripted=("paper",)).run()
+    shares = own_mixture(state)
+    assert "paper" not in shares
+    assert sum(shares.values()) == pytest.approx(1)
+    assert "paper" in state.roster.members()
+
+
+def test_one_who_has_just_started_over_is_not_present(played):
+    _, state = played
+    reborn = replace(state.roster.learners[1].reborn("rock"))
+    learners = (state.roster.learners[0], reborn, state.roster.learners[2])
+    again = replace(state, roster=replace(state.roster, learners=learners))
+    found = {p["name"]: p for p in summarise(again, [], {})["players"]}
+    assert found["rock"]["present"] == []
+    assert found["rock"]["learner"] is None
 
 
 def test_a_league_that_has_not_begun_has_a_summary(tmp_path):

@@ -29,6 +29,15 @@ def ratings_of(state: State) -> dict[str, Rating]:
     return elo(names, state.payoff.points(names), anchor=state.roster.start)
 
 
+def own_mixture(state: State) -> dict[str, float]:
+    """The Nash mixture among all who have weights: what the league has to offer, scripts apart."""
+    scripted = {player.name for player in state.roster.frozen if player.kind == "scripted"}
+    names = [name for name in state.roster.members() if name not in scripted]
+    shares = shares_by_name(names, nash(state.payoff.matrix(names)))
+    total = sum(shares.values())
+    return {name: share / total for name, share in shares.items()}
+
+
 def summarise(
     state: State, lines: Sequence[Mapping[str, Any]], exploits: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
@@ -48,6 +57,7 @@ def summarise(
         "rating_curves": _curves(state, ratings),
         "win_rates": _pairs(state, members),
         "nash": shares_by_name(members, nash(rates)),
+        "own_nash": own_mixture(state),
         "relative_population_performance": _against_the_beginning(state.roster, rates),
         "minimum_win_rate": {
             main.name: worst_past(state.payoff, main.version, state.roster)
@@ -84,14 +94,15 @@ def read_summary(folder: Path) -> dict[str, Any]:
 
 def _player(name: str, roster: Roster, ratings: Mapping[str, Rating]) -> dict[str, Any]:
     rating = ratings[name]
-    now = [learner for learner in roster.learners if learner.version == name]
+    # One who has just started over is nobody yet: it only has the weights it was given.
+    now = [one for one in roster.learners if one.version == name and one.agent_steps]
     frozen = [player for player in roster.frozen if player.name == name]
     return {
         "name": name,
         "kind": frozen[0].kind if frozen else "learner",
-        "role": frozen[0].role if frozen else now[0].role,
+        "role": (frozen or now)[0].role,
         "learner": now[0].name if now else frozen[0].learner,
-        "parent": frozen[0].parent if frozen else now[0].parent,
+        "parent": (frozen or now)[0].parent,
         "present": [learner.name for learner in now],
         "rating": rating.value,
         "low": rating.low,

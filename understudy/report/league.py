@@ -48,7 +48,7 @@ def comparison_panel(folders: Sequence[Path]) -> list[Panel]:
         (name, summary["rounds"], summary["agent_steps"], summary["matches"])
         for name, summary in known.items()
     ]
-    html = (
+    html = _named(
         _rates(
             [
                 _against(_label(name, target, targets), found)
@@ -56,8 +56,8 @@ def comparison_panel(folders: Sequence[Path]) -> list[Panel]:
                 for target, found in targets.items()
             ],
             "Win rate against a fresh exploiter of the same budget: more is better",
-        )
-        + _rates(
+        ),
+        _rates(
             [
                 _interval(_label(name, main, mains), found)
                 for name, mains in past.items()
@@ -65,8 +65,8 @@ def comparison_panel(folders: Sequence[Path]) -> list[Panel]:
                 if found
             ],
             "Least win rate against a past player: more is better",
-        )
-        + charts.table(("league", "rounds", "agent-steps", "matches"), rows)
+        ),
+        charts.table(("league", "rounds", "agent-steps", "matches"), rows),
     )
     note = "Ratings of different leagues are not compared here: they rest on different opponents."
     return [Panel("Leagues compared", html, note, head=_style(), wide=True)]
@@ -117,9 +117,10 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
         "The league against its beginning: both sides choose whom to send as well as they can "
         "(relative population performance). The least win rate is that against the frozen player "
         "the main agent does worst against. A fresh exploiter begins anew and meets only its "
-        "target, for a fixed number of agent-steps. Intervals hold 95 %."
+        "target, for a fixed number of agent-steps; the Nash mixture it may meet is that of all "
+        "trained players. Intervals hold 95 %."
     )
-    html = charts.tiles(facts) + weak + history
+    html = charts.tiles(facts) + _named(weak, history)
     return Panel(f"League: {name}", html, note, head=_style(), wide=True)
 
 
