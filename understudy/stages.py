@@ -6,6 +6,8 @@
     compete     players -> results        who beats whom, with intervals
     report      run -> page               all of it for a person to read
 
+`stages_league.py` has one more: league, players -> better players.
+
 Each stage works in its own folder of a run (`data/runs.py`) and can be stopped at any moment: the
 same call goes on where it was. A stage takes plain values and returns plain values; the command
 line (`cli.py`) parses and prints.
@@ -407,7 +409,8 @@ def replay(run: Run, match: str, out: Path) -> Path:
 
 def game_of(run: Run) -> Game:
     """The game a run is about, from its manifests."""
-    for folder in (run.recordings, run.samples, *run.models.glob("*/"), *run.results.glob("*/")):
+    many = (folder for kind in (run.models, run.results, run.leagues) for folder in kind.glob("*/"))
+    for folder in (run.recordings, run.samples, *many):
         if (manifest := read_manifest(folder)) is not None:
             return games.load(manifest["settings"]["game"])
     raise InputError(

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from understudy.cli import arena, dota, scml
+from understudy.cli import league as league_command
 from understudy.cli.options import (
     GameArg,
     OutOption,
@@ -33,6 +34,7 @@ From recorded matches to an agent, step by step:
     understudy train arena imitate               clone the expert
     understudy train arena refine --from imitate  make the clone stronger by playing
     understudy compete arena imitate expert      who wins, with intervals
+    understudy league arena --recipe quick       improve against each other
     understudy report runs/arena                 one page to look at
 
 The supply chain, where agents of the league already play:
@@ -68,6 +70,7 @@ split = by_game(app, "split", "Say which matches are trained on, as files.")
 split.command("dota")(dota.split)
 recommend = by_game(app, "recommend", "Say what to do next in a recorded match.")
 recommend.command("dota")(dota.recommend)
+app.command("league")(league_command.league)
 verify = by_game(app, "verify", "Hold a fast engine of ours against the real simulator.")
 verify.command("scml")(scml.verify)
 

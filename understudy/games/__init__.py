@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # these take seconds to import; `--help` should not
 
     from understudy.data.runs import Run
     from understudy.data.schema import Table
+    from understudy.league.hooks import League
     from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
 
@@ -94,6 +95,8 @@ class Game:
     """Turn logs of other origin in a folder into recordings, file by file."""
     survey: "Callable[[Path, Sequence[str]], Mapping[str, Mapping[str, pa.Table]]] | None" = None
     """What encoding one shard must know of all the others: tables to add to its own, by shard."""
+    league: "Callable[[], League] | None" = None
+    """How its players improve against each other, and the recipes for that; None: no leagues."""
 
     def recipe(self, name: str) -> "Recipe":
         """A recipe by its name in `recipes.py`."""
