@@ -251,23 +251,12 @@ def demo(
     workers: WorkersOption = None,
     resume: ResumeOption = True,
 ) -> None:
-    """Go through every stage once, in a few minutes: first the arena, then the supply chain."""
-    shooter, chain = out / "arena", out / "scml"
-    err_console.rule("1/7  record: experts play in the arena")
-    arena.record(out=shooter, matches=matches, seed=seed, workers=workers, resume=resume)
-    err_console.rule("2/7  encode: one row per decision")
-    encode("arena", out=shooter, workers=workers, resume=resume)
-    err_console.rule("3/7  train: clone the expert")
-    train("arena", "imitate-quick", out=shooter, seed=seed, resume=resume)
-    err_console.rule("4/7  compete: the clone against the scripted players")
-    field = ["imitate-quick", *load_game("arena").players]
-    arena.compete(field, out=shooter, matches=200, seed=seed, workers=workers, resume=resume)
-    err_console.rule("5/7  report")
-    report(shooter)
-    err_console.rule("6/7  compete: champions of the supply chain among built-in agents")
+    """Go through every stage once, in minutes: the arena, the supply chain, Dota."""
+    _demo_arena(out / "arena", matches, seed, workers, resume)
+    err_console.rule("6/9  compete: our agent among champions of the supply chain")
     scml.compete(
-        ["Penguin", "AS0", "Greedy", "SyncRandom"],
-        out=chain,
+        ["HRL", "Penguin", "AS0", "Greedy"],
+        out=out / "scml",
         configs=worlds,
         competitors_per_world=4,
         steps=30,
@@ -276,9 +265,30 @@ def demo(
         workers=workers,
         resume=resume,
     )
-    err_console.rule("7/7  report, with a world to look into")
-    report(chain)
-    print(f"\nOpen {shooter / 'report.html'} and {chain / 'report.html'}: they need no network.")
+    err_console.rule("7/9  report, with a world to look into")
+    report(out / "scml")
+    err_console.rule("8/9  Dota: a value model of made-up matches, whose chances are known")
+    dota.record(out=out / "dota", synthetic=1500, seed=seed, resume=resume)
+    encode("dota", out=out / "dota", workers=workers, resume=resume)
+    train("dota", "value-quick", out=out / "dota", seed=seed, resume=resume)
+    err_console.rule("9/9  report")
+    report(out / "dota")
+    pages = ", ".join(str(out / game / "report.html") for game in ("arena", "scml", "dota"))
+    print(f"\nOpen {pages}: they need no network.")
+
+
+def _demo_arena(run: Path, matches: int, seed: int, workers: str | None, resume: bool) -> None:
+    err_console.rule("1/9  record: experts play in the arena")
+    arena.record(out=run, matches=matches, seed=seed, workers=workers, resume=resume)
+    err_console.rule("2/9  encode: one row per decision")
+    encode("arena", out=run, workers=workers, resume=resume)
+    err_console.rule("3/9  train: clone the expert")
+    train("arena", "imitate-quick", out=run, seed=seed, resume=resume)
+    err_console.rule("4/9  compete: the clone against the scripted players")
+    field = ["imitate-quick", *load_game("arena").players]
+    arena.compete(field, out=run, matches=200, seed=seed, workers=workers, resume=resume)
+    err_console.rule("5/9  report")
+    report(run)
 
 
 def main() -> None:

@@ -105,16 +105,18 @@ class HRLAgent(StdSyncAgent):
         self._stock_falls = self._stock_falls or stock < self._stock_before
         self._stock_before = stock
         self._morning = morning_of(self.awi, self._stock_falls)
-        self._goals = self._set_goals()
+        self._set_goals()
         self._memory.open_day()
         self._offered = {}
 
-    def _set_goals(self) -> Array:
-        """L2: what to be after today."""
-        if self._mind is None:
-            return np.zeros((1, NUM_GOALS), np.float32)
-        columns = packed([State(self._place, self._morning, promises_of(self.awi), ())])
-        return self._mind.goals(columns, observed(columns, SafetySettings(self._reserve)))
+    def _set_goals(self) -> None:
+        """L2: what to be after today, raw and as the layers above read it."""
+        self._goals = self._told = np.zeros((1, NUM_GOALS), np.float32)
+        if self._mind is not None:
+            columns = packed([State(self._place, self._morning, promises_of(self.awi), ())])
+            seen = observed(columns, SafetySettings(self._reserve))
+            self._goals = self._mind.goals(columns, seen)
+            self._told = self._mind.told(columns, self._goals)
 
     def first_proposals(self) -> dict[str, Offer | None]:
         """A first offer to everybody, made at once, by a factory that opens its talks."""
@@ -185,7 +187,7 @@ class HRLAgent(StdSyncAgent):
         seen = observed(columns, settings)
         ranked, thought = self._rank(columns, seen), None
         if self._mind is not None:
-            thought = self._mind.think(columns, seen, self._goals)
+            thought = self._mind.think(seen, self._told)
         turns = LiveTurns(columns, seen, ranked.weight, settings)
         return Deliberation(state, safety, columns, seen, ranked, turns, thought)
 
@@ -193,7 +195,7 @@ class HRLAgent(StdSyncAgent):
         """L4: who is served first."""
         if self._mind is None:
             return priorities(teacher_scores(seen.thread), columns.first)
-        return self._mind.rank(columns, seen, self._goals)
+        return self._mind.rank(columns, seen, self._told)
 
     def decide(self, now: Deliberation, place: int) -> Decision:
         """L3, about one talk. Without weights: accept what is safe, else offer the baseline."""

@@ -1,4 +1,4 @@
-"""The networks of HRL-XF in play: numpy only, a few talks at a time. `networks.py` trains them."""
+"""The networks of HRL-XF in play: without torch, a few talks at a time; see `networks.py`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,13 +7,13 @@ import numpy as np
 
 from understudy.errors import InputError
 from understudy.games.scml import inputs
+from understudy.games.scml.history import HistoryWeights, ends, scratch
 from understudy.games.scml.layers.l3_offers import HEADS, Scheme
 from understudy.games.scml.samples import DAYS, NUM_GOALS
 
 Array = np.ndarray[Any, Any]
 Weights = Mapping[str, Array]
 LEFT_MOST = 20
-_SMALL = 1e-5  # of layer_norm, as in torch
 
 
 def _check(weights: Weights, expected: Mapping[str, tuple[int, ...]], layer: str) -> None:
@@ -94,34 +94,14 @@ class Offers(_Layer):
         _check(weights, expected, "L3")
         super().__init__(weights)
         self.scheme = scheme
-        self._width = weights["history.offer.bias"].shape[0]
-        self._depth = len({name.split(".")[2] for name in weights if "history.layers" in name})
+        self._history = _history_weights(self._turned, self._weights)
+        self._scratch = scratch(self._history)
 
     def histories(self, history: Array, length: Array) -> Array:
         """What was said in each talk, [talks, width]."""
-        found = np.zeros((len(history), self._width), np.float32)
-        spoken = np.flatnonzero(length > 0)
-        if not len(spoken):
-            return found
-        length = length[spoken]
-        longest = int(length.max())
-        ago = np.maximum(length[:, None] - 1 - np.arange(longest), 0)
-        x = self.linear("history.offer", history[spoken, :longest])
-        x = x + self._turned["history.ago.weight"][ago] + self._weights["history.ago.bias"]
-        later = np.triu(np.full((longest, longest), -np.inf, np.float32), 1)
-        for number in range(self._depth):
-            x = self._attend(f"history.layers.{number}", x, later)
-        found[spoken] = _normal(x[np.arange(len(x)), length - 1])
+        found = np.empty((len(history), self._history.offer.shape[1]), np.float32)
+        ends(history, length, self._history, self._scratch, found)
         return found
-
-    def _attend(self, name: str, x: Array, later: Array) -> Array:
-        rows, length, width = x.shape
-        parts = self.linear(f"{name}.mix", _normal(x)).reshape(rows, length, 3, 2, -1)
-        query, key, value = parts.transpose(2, 0, 3, 1, 4)
-        scores = query @ key.swapaxes(2, 3) / np.float32(np.sqrt(key.shape[3])) + later
-        seen = softmax(scores) @ value
-        x = x + self.linear(f"{name}.out", seen.swapaxes(1, 2).reshape(rows, length, width))
-        return x + self.linear(f"{name}.down", np.maximum(self.linear(f"{name}.up", _normal(x)), 0))
 
     def hidden(self, x: Array, history: Array) -> Array:
         """What the heads read, [rows, ...]."""
@@ -132,6 +112,25 @@ class Offers(_Layer):
         chosen = self._turned["on_day.weight"]
         some = chosen[day] + chosen[DAYS + min(max(left, 0), LEFT_MOST)]
         return np.maximum(self.linear("offer", hidden) + some + self._weights["on_day.bias"], 0)
+
+
+def _history_weights(turned: Weights, weights: Weights) -> HistoryWeights:
+    depth = len({name.split(".")[2] for name in weights if name.startswith("history.layers.")})
+
+    def stacked(name: str) -> tuple[Array, Array]:
+        layers = [f"history.layers.{number}.{name}" for number in range(depth)]
+        return (
+            np.stack([turned[f"{layer}.weight"] for layer in layers]),
+            np.stack([weights[f"{layer}.bias"] for layer in layers]),
+        )
+
+    return HistoryWeights(
+        turned["history.offer.weight"],
+        weights["history.offer.bias"],
+        turned["history.ago.weight"],
+        weights["history.ago.bias"],
+        *(part for name in ("mix", "out", "up", "down") for part in stacked(name)),
+    )
 
 
 class Scores(_Layer):
@@ -157,9 +156,3 @@ def softmax(scores: Array) -> Array:
     """Along the last axis."""
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True))
-
-
-def _normal(x: Array) -> Array:
-    centred = x - x.mean(axis=-1, keepdims=True)
-    spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + _SMALL)
-    return np.asarray(centred / spread)

@@ -74,17 +74,19 @@ class Mind:
         x = inputs.morning_input(seen.static, seen.temporal, seen.can)
         return self._goals(x, scales_of(columns))
 
-    def rank(self, columns: Packed, seen: Observed, goals: Array) -> Priorities:
+    def told(self, columns: Packed, goals: Array) -> Array:
+        """Raw goals as the layers above read them."""
+        return inputs.goal_input(goals, scales_of(columns))
+
+    def rank(self, columns: Packed, seen: Observed, told: Array) -> Priorities:
         """L4: the network's order of talks, or its teacher's where there is none."""
-        if self._scores is None or len(seen.thread) == 0:
+        if self._scores is None or len(seen.thread) < 2:
             return priorities(teacher_scores(seen.thread), columns.first)
-        told = inputs.goal_input(goals, scales_of(columns))
         overall = inputs.overall_input(seen.static, seen.situation, told)
         return priorities(self._scores(seen.thread, overall), columns.first)
 
-    def think(self, columns: Packed, seen: Observed, goals: Array) -> Thought:
+    def think(self, seen: Observed, told: Array) -> Thought:
         """What can be known before the first talk's turn."""
-        told = inputs.goal_input(goals, scales_of(columns))
         state = inputs.state_input(seen.static, seen.temporal, seen.situation, told)
         return Thought(state, self._offers.histories(seen.history, seen.length))
 
