@@ -138,13 +138,13 @@ class OfferNetwork(nn.Module):
         self.history = HistoryNetwork(width, layers, 2, drawn)
         self.torso = mlp(inputs.ROUND_INPUTS + width, hidden, generator=drawn)
         sizes, last = HEADS[scheme], hidden[-1]
-        self.response = linear(last, sizes["response"], gain=0, generator=drawn)
-        self.day = linear(last, DAYS, gain=0, generator=drawn)
+        self.response = linear(last, sizes["response"], gain=0.0, generator=drawn)
+        self.day = linear(last, DAYS, gain=0.0, generator=drawn)
         # Units and price hang on the day chosen, and on what is left on it.
         self.offer = linear(last, 64, gain=1.0, generator=drawn)
         self.on_day = linear(DAYS + LEFT_MOST + 1, 64, gain=1.0, generator=drawn)
-        self.units = linear(64, sizes["units"], gain=0, generator=drawn)
-        self.price = linear(64, sizes["price"], gain=0, generator=drawn)
+        self.units = linear(64, sizes["units"], gain=0.0, generator=drawn)
+        self.price = linear(64, sizes["price"], gain=0.0, generator=drawn)
         self.values = linear(last, 2, gain=0.1, generator=drawn)
         self._begin_as_l1()
 

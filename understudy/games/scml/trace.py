@@ -260,6 +260,8 @@ def parsed(line: str) -> Decided:
     """A line of a trace; ValueError, TypeError or KeyError where it is none."""
     told = json.loads(line)
     goals = told["goals"]
+    if not told["turns"]:
+        raise ValueError("it is about no talk")
     return Decided(
         match=str(told["match"]),
         player=str(told["player"]),
