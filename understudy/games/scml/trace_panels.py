@@ -122,7 +122,7 @@ def _goals_panel(
     drawn += "".join(_by_day(goals, agreed, factory, place) for place in range(2))
     note = (
         f"L2 sets goals in the morning, by how far ahead a delivery is: units a day, over "
-        f"{len(days):,} days in {len({day[:2] for day in days}):,} places. "
+        f"{len(days):,} days of all its factories. "
         f"The lines are the days of factory {factory[1]}. "
         if goals
         else "This player has no L2, so there is only what was agreed, in units a day. "
