@@ -149,8 +149,11 @@ def _check_clips(found):
     for day, turn in turns:
         changed = (turn.wish, turn.wish_offer) != (turn.said, turn.said_offer)
         assert turn.clipped == changed == bool(turn.cuts)
-        if turn.said == "accept":
-            assert turn.may_accept
+        assert (turn.may_accept is None) == (turn.heard is None)
+        if turn.wish == "accept" and turn.heard is not None:
+            assert (turn.said == "accept") == turn.may_accept
+        if turn.wish_offer is not None and not turn.buys:  # buying takes money, too
+            assert (NOTHING_LEFT in turn.cuts) == (turn.wish_offer[1] - day not in turn.may_days)
         if turn.said_offer is not None:
             assert turn.said_offer[1] - day in turn.may_days
         assert all(turn.units_left[ahead] for ahead in turn.may_days)
