@@ -45,6 +45,7 @@ format: env  ## Mend what ruff can mend
 bench: env  ## Measure speed beside the peers (installs them first)
 	@$(UV) -r requirements/bench.txt
 	@$(BIN)/python benchmarks/arena_speed.py
+	@$(BIN)/python benchmarks/refine_speed.py
 	@$(BIN)/python benchmarks/scml_speed.py
 	@$(BIN)/python benchmarks/scml_recording.py
 

@@ -6,16 +6,19 @@
     compete     players -> results        who beats whom, with intervals
     report      run -> page               all of it for a person to read
 
+`stages_league.py` has one more: league, players -> better players.
+
 Each stage works in its own folder of a run (`data/runs.py`) and can be stopped at any moment: the
 same call goes on where it was. A stage takes plain values and returns plain values; the command
 line (`cli.py`) parses and prints.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -26,7 +29,10 @@ from understudy.data.results import read_results
 from understudy.data.runs import Run, begin, finish, read_manifest
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games import Game, Schedule
+from understudy.games import Game, Imported, Schedule
+
+if TYPE_CHECKING:  # torch takes seconds to import
+    from understudy.learn.refine import Refinement
 
 _TITLES = {"record": "recording", "compete": "competing"}
 
@@ -44,6 +50,8 @@ class _Task:
     target: Path
     fixture: Any = None
     players: frozenset[str] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    surveyed: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 class Imports(NamedTuple):
@@ -112,7 +120,19 @@ def read_logs(game: Game, run: Run, logs: Path, *, resume: bool = True) -> Impor
     if game.read_logs is None:
         raise InputError(f"{game.name} reads no logs of other origin")
     imports = game.read_logs(logs)  # which refuses a folder without logs
-    begin(run.recordings, "record", {"game": game.name, "logs": str(logs)}, resume=resume)
+    return take_in(game, run, imports, {"logs": str(logs)}, resume=resume)
+
+
+def take_in(
+    game: Game,
+    run: Run,
+    imports: Iterable[Imported],
+    settings: Mapping[str, Any],
+    *,
+    resume: bool = True,
+) -> Imports:
+    """Write recordings that were not played here; `settings` say where they are from."""
+    begin(run.recordings, "record", {"game": game.name, **settings}, resume=resume)
     files, matches, rejected, written = 0, 0, list[str](), set[Path]()
     for files, found in enumerate(imports, start=1):
         rejected += found.rejected
@@ -137,14 +157,16 @@ def encode(
     *,
     players: Sequence[str] | None = None,
     goals: Path | None = None,
+    options: Mapping[str, Any] | None = None,
     worker: Workers = None,
     resume: bool = True,
     quiet: bool = False,
 ) -> dict[str, float]:
     """Turn recordings into samples of `players`' decisions; counts for a sanity check.
 
-    By default the players are those that were recorded to learn from. A shard is made again only
-    if its recording has changed. `goals` is a trained model whose goals are filled in.
+    By default the players are those that were recorded to learn from; `options` are the game's
+    own, and `goals` is a trained model whose goals are filled in. A shard is made again only if
+    its recording, or what it must know of others, has changed.
     """
     workers.parse(worker)  # before anything is written
     if game.encode is None:
@@ -154,12 +176,27 @@ def encode(
     if players is None and manifest is not None:
         players = manifest["settings"].get("players")
     keys = [shards.shard_key(p) for p in shards.shard_paths(run.recordings, game.recordings[0])]
-    inputs = {key: _recording_digest(game, run.recordings, key) for key in keys}
+    surveyed = game.survey(run.recordings, keys) if game.survey else {}
+    inputs = {
+        key: _recording_digest(game, run.recordings, key, surveyed.get(key, {})) for key in keys
+    }
     settings = {"game": game.name, "players": sorted(players) if players else None}
+    settings |= dict(options or {})
     begin(run.samples, "encode", settings, resume=resume)
     chosen = frozenset(players) if players else None
     source, target = run.recordings.resolve(), run.samples.resolve()
-    tasks = {key: _Task(game.name, key, source, target, players=chosen) for key in keys}
+    tasks = {
+        key: _Task(
+            game.name,
+            key,
+            source,
+            target,
+            players=chosen,
+            options=options or {},
+            surveyed=surveyed.get(key, {}),
+        )
+        for key in keys
+    }
     first = game.samples[0]
     for path in run.samples.glob(f"{first.name}-*.parquet"):
         if shards.shard_key(path) not in tasks:
@@ -198,16 +235,17 @@ def _encode(task: _Task) -> None:
         for table in game.recordings
     }
     assert game.encode is not None
-    samples = game.encode(recordings, task.players)
+    samples = game.encode({**recordings, **task.surveyed}, task.players, **task.options)
     counts = game.summarise(recordings, samples)
-    note = {"input": _recording_digest(game, task.source, task.key), "counts": json.dumps(counts)}
+    made_from = _recording_digest(game, task.source, task.key, task.surveyed)
+    note = {"input": made_from, "counts": json.dumps(counts)}
     for table in reversed(game.samples):
         rows = samples[table.name].replace_schema_metadata(table.arrow(note).metadata)
         shards.write_shard(shards.shard_path(task.target, table, task.key), rows)
 
 
-def _recording_digest(game: Game, folder: Path, key: str) -> str:
-    """Stands for the content of all tables of one recording."""
+def _recording_digest(game: Game, folder: Path, key: str, surveyed: Mapping[str, pa.Table]) -> str:
+    """Stands for the content of all tables that one recording is encoded from."""
     paths = [shards.shard_path(folder, table, key) for table in game.recordings]
     for path in paths:
         if not path.is_file():
@@ -215,7 +253,10 @@ def _recording_digest(game: Game, folder: Path, key: str) -> str:
                 f"{path} is missing. Run understudy record {game.name} again: only what is missing "
                 "is made"
             )
-    return "+".join(digest(path) for path in paths)
+    known = [
+        f"{zlib.crc32(json.dumps(table.to_pydict()).encode()):08x}" for table in surveyed.values()
+    ]
+    return "+".join([*(digest(path) for path in paths), *known])
 
 
 def _add_up(paths: Sequence[Path]) -> dict[str, float]:
@@ -236,15 +277,33 @@ def train(
     *,
     seed: int = 0,
     init: Path | None = None,
+    start: str | None = None,
+    changes: Mapping[str, Any] | None = None,
     device: str = "cpu",
+    worker: Workers = None,
     resume: bool = True,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Train a recipe on the run's samples, from `init`'s weights if given; what came out."""
+    """Train a recipe on the run's samples, from `init`'s weights if given; what came out.
+
+    A recipe of refinement plays instead: it begins with the model `start`, acts on the workers,
+    and may be told other numbers of iterations and the like (`changes`).
+    """
     from understudy.learn.fit import usable_device
+    from understudy.learn.refine import Refinement
 
     usable_device(device)
     chosen = game.recipe(recipe)
+    if isinstance(chosen, Refinement):
+        try:
+            task = replace(chosen, **{"start": start or chosen.start, **(changes or {})})
+        except ValueError as mistake:
+            raise InputError(f"'{recipe}' cannot be changed like that: {mistake}") from mistake
+        return _refine(game, run, recipe, task, seed, device, worker, resume, progress)
+    if start is not None or changes:
+        raise InputError(
+            f"'{recipe}' learns from samples, not by playing; leave out --from and such"
+        )
     if init is not None:
         if not hasattr(chosen, "init"):
             raise InputError(f"'{recipe}' begins anew and takes no weights; leave out --init")
@@ -258,6 +317,39 @@ def train(
     settings = {"game": game.name, "recipe": recipe, "seed": seed, **chosen.settings()}
     begin(out, "train", settings, inputs=list(inputs), resume=resume)
     evaluation = chosen.fit(run.samples, out, seed, device=device, progress=progress)
+    finish(out, evaluation=evaluation)
+    return evaluation
+
+
+def _refine(
+    game: Game,
+    run: Run,
+    name: str,
+    recipe: "Refinement",
+    seed: int,
+    device: str,
+    worker: Workers,
+    resume: bool,
+    progress: Progress | None,
+) -> dict[str, Any]:
+    """Refine a model of the run, or one elsewhere, by playing."""
+    from understudy.games.players import resolve, weights_digest
+    from understudy.learn.refined import refine
+
+    workers.parse(worker)  # before anything is written
+    found = resolve(game, run, recipe.start)
+    if found.weights is None:
+        raise InputError(
+            f"'{recipe.start}' is scripted and cannot be refined; name a trained model"
+        )
+    weights_digest(found)  # which refuses a model without weights
+    out = run.model(name)
+    settings = {"game": game.name, "recipe": name, "seed": seed, **recipe.settings()}
+    inputs = sorted(found.weights.glob("weights.*"))
+    begin(out, "train", settings, inputs=inputs, resume=resume)
+    evaluation = refine(
+        recipe, found.weights, out, seed, device=device, workers=worker, progress=progress
+    )
     finish(out, evaluation=evaluation)
     return evaluation
 
@@ -317,7 +409,8 @@ def replay(run: Run, match: str, out: Path) -> Path:
 
 def game_of(run: Run) -> Game:
     """The game a run is about, from its manifests."""
-    for folder in (run.recordings, run.samples, *run.models.glob("*/"), *run.results.glob("*/")):
+    many = (folder for kind in (run.models, run.results, run.leagues) for folder in kind.glob("*/"))
+    for folder in (run.recordings, run.samples, *many):
         if (manifest := read_manifest(folder)) is not None:
             return games.load(manifest["settings"]["game"])
     raise InputError(

@@ -85,7 +85,7 @@ def test_an_unknown_game_is_answered_with_those_there_are():
 
 
 def test_players_are_described(game):
-    assert len(game.players) >= 2
+    assert len(game.players) >= 2 or game.play is None
     for name, about in game.players.items():
         assert name and about and "\n" not in about
         assert name.replace("-", "").replace("_", "").isalnum()
@@ -112,6 +112,8 @@ def test_the_first_recording_table_has_a_row_per_match(game, recordings):
 
 
 def test_samples_carry_the_columns_that_every_learner_reads(game):
+    if game.play is None:
+        pytest.skip(f"{game.name} is not played here, so its samples are no decisions")
     shared = {"match", "step", "slot", "player", "split", "legal", "reward", "outcome"}
     for table in game.samples:
         assert shared <= {column.name for column in table.columns}

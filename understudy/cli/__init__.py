@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli import arena, scml
+from understudy.cli import arena, dota, scml
+from understudy.cli import league as league_command
 from understudy.cli.options import (
     GameArg,
     OutOption,
@@ -17,6 +18,7 @@ from understudy.cli.options import (
     WorkersOption,
     by_game,
     err_console,
+    given,
     load_game,
     names,
     out_console,
@@ -30,12 +32,20 @@ From recorded matches to an agent, step by step:
     understudy record arena --matches 2000       experts play, everything is written down
     understudy encode arena                      one row per decision
     understudy train arena imitate               clone the expert
+    understudy train arena refine --from imitate  make the clone stronger by playing
     understudy compete arena imitate expert      who wins, with intervals
+    understudy league arena --recipe quick       improve against each other
     understudy report runs/arena                 one page to look at
 
 The supply chain, where agents of the league already play:
     understudy compete scml Penguin AS0 built-ins     who is stronger, slot by slot
     understudy record scml --configs 20               what each saw, offered and answered
+
+Dota 2, from recorded matches only:
+    understudy record dota --files matches/           OpenDota's answers, as tables
+    understudy encode dota                            one row per minute
+    understudy train dota value                       who will win, beside plain baselines
+    understudy recommend dota match.json --minute 15  what to do next
 
 Every step can be stopped and run again: it goes on where it was. `understudy demo` does all of
 it small. A step works in a run, the folder given by --out.
@@ -52,9 +62,15 @@ app = typer.Typer(
 record = by_game(app, "record", "Play matches; write down what players saw and did.")
 record.command("arena")(arena.record)
 record.command("scml")(scml.record)
+record.command("dota")(dota.record)
 compete = by_game(app, "compete", "Let players meet; say who is stronger.")
 compete.command("arena")(arena.compete)
 compete.command("scml")(scml.compete)
+split = by_game(app, "split", "Say which matches are trained on, as files.")
+split.command("dota")(dota.split)
+recommend = by_game(app, "recommend", "Say what to do next in a recorded match.")
+recommend.command("dota")(dota.recommend)
+app.command("league")(league_command.league)
 verify = by_game(app, "verify", "Hold a fast engine of ours against the real simulator.")
 verify.command("scml")(scml.verify)
 
@@ -86,6 +102,10 @@ def encode(
         Path | None,
         typer.Option(help="Fill in the goals of this trained model: scml's L2, for L3 and L4."),
     ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(help="Dota: seconds ahead to foretell. [default: 180]", min=60),
+    ] = None,
     workers: WorkersOption = None,
     resume: ResumeOption = True,
     quiet: QuietOption = False,
@@ -103,6 +123,7 @@ def encode(
         run,
         players=names(players),
         goals=goals,
+        options=dota.encode_options(horizon) if game == "dota" else None,
         worker=workers,
         resume=resume,
         quiet=quiet,
@@ -118,12 +139,25 @@ def train(
     init: Annotated[
         Path | None, typer.Option(help="Begin with the weights of this model, not with new ones.")
     ] = None,
+    start: Annotated[
+        str | None, typer.Option("--from", help="The model to refine, of this run or a folder.")
+    ] = None,
+    iterations: Annotated[int | None, typer.Option(help="Of refinement.", min=1)] = None,
+    rollouts: Annotated[int | None, typer.Option(help="Per iteration.", min=1)] = None,
+    updates: Annotated[int | None, typer.Option(help="Per iteration.", min=1)] = None,
+    pseudo_reward: Annotated[
+        float | None, typer.Option(help="Of the game's own, beside the score, when refining.")
+    ] = None,
     seed: SeedOption = 0,
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
+    workers: WorkersOption = None,
     resume: ResumeOption = True,
     quiet: QuietOption = False,
 ) -> None:
-    """Train a model on the run's samples, or go on training it."""
+    """Train a model on the run's samples, or go on training it.
+
+    A recipe that refines plays instead: understudy train arena refine --from imitate
+    """
     from understudy import stages
     from understudy.report.terminal import evaluation_tables
 
@@ -135,12 +169,23 @@ def train(
             recipe,
             seed=seed,
             init=init,
+            start=start,
+            changes=given(
+                iterations=iterations,
+                rollouts=rollouts,
+                updates=updates,
+                pseudo_reward=pseudo_reward,
+            ),
             device=device,
+            worker=workers,
             resume=resume,
             progress=progress,
         )
-    for table in evaluation_tables(evaluation):
-        out_console.print(table)
+    if game == "dota":
+        dota.print_evaluation(evaluation)
+    else:
+        for table in evaluation_tables(evaluation):
+            out_console.print(table)
     print(f"{run.model(recipe)}: {evaluation['steps']:,} steps in {evaluation['seconds']:.0f} s")
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # heavy; `--help` must answer at once
     from understudy.games import Game
     from understudy.stages import Progress
 
-GameArg = Annotated[str, typer.Argument(metavar="GAME", help="Which game: arena or scml.")]
+GameArg = Annotated[str, typer.Argument(metavar="GAME", help="Which game: arena, dota or scml.")]
 OutOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", help="Where to write: the run's folder. [default: runs/GAME]"),
@@ -92,6 +92,11 @@ def names(text: str | None) -> list[str] | None:
     return [name.strip() for name in text.split(",") if name.strip()] if text else None
 
 
+def given(**options: Any) -> dict[str, Any]:
+    """Those that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def go_to_background(log: Path) -> None:
     """Start this very command again on its own, writing to `log`."""
     arguments = [part for part in sys.argv[1:] if part != "--background"]
@@ -152,6 +157,8 @@ def training_progress(title: str, quiet: bool) -> Iterator["Progress | None"]:
             if "val/loss" in metrics:
                 rate = metrics.get("samples_per_second", 0.0)
                 note = f"loss {metrics['val/loss']:.3f}, {rate / 1e3:.0f}k samples/s,"
+            elif "agent_steps_per_second" in metrics:
+                note = _how_it_fares(metrics)
             bar.start()  # only now: what fails before the first step leaves no bar behind
             bar.update(task, completed=step, total=steps, note=note)
 
@@ -159,3 +166,14 @@ def training_progress(title: str, quiet: bool) -> Iterator["Progress | None"]:
     finally:
         if bar.live.is_started:  # otherwise it would still print an empty line
             bar.stop()
+
+
+def _how_it_fares(metrics: Mapping[str, float]) -> str:
+    """Points against each opponent, and the rate."""
+    points = [
+        f"{name.removeprefix('points/')} {share:.0%}"
+        for name, share in metrics.items()
+        if name.startswith("points/") and name != "points/self"
+    ]
+    rate = metrics["agent_steps_per_second"]
+    return f"points: {', '.join(points)}; {rate / 1e3:.0f}k steps/s," if points else ""

@@ -1,6 +1,6 @@
 """Where everything of a run lies, and the manifests that say how it was made.
 
-    runs/NAME/recordings/  samples/  models/RECIPE/  results/  report.html
+    runs/NAME/recordings/  samples/  models/RECIPE/  results/  leagues/RECIPE/  report.html
 
 Each of these folders has a `manifest.json`. Only this module knows the paths.
 """
@@ -45,6 +45,11 @@ class Run:
     def results(self) -> Path:
         """Who won against whom."""
         return self.folder / "results"
+
+    @property
+    def leagues(self) -> Path:
+        """One folder per league."""
+        return self.folder / "leagues"
 
     @property
     def report(self) -> Path:

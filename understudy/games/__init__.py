@@ -3,7 +3,7 @@
 `Game` is all that the stages know of a game; `docs/adding.md` says how to write one.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,10 +16,11 @@ if TYPE_CHECKING:  # these take seconds to import; `--help` should not
 
     from understudy.data.runs import Run
     from understudy.data.schema import Table
+    from understudy.league.hooks import League
     from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
 
-GameName = Literal["arena", "scml"]
+GameName = Literal["arena", "dota", "scml"]
 NAMES: tuple[GameName, ...] = get_args(GameName)
 
 
@@ -78,8 +79,8 @@ class Game:
     """The tables that recordings are encoded into."""
     play: "Callable[[Any], Played] | None"
     """Play a fixture of a schedule."""
-    encode: "Callable[[Mapping[str, pa.Table], frozenset[str] | None], dict[str, pa.Table]] | None"
-    """Recordings to samples of these players' decisions (None: everybody's)."""
+    encode: "Callable[..., dict[str, pa.Table]] | None"
+    """Recordings to samples of these players' decisions (None: everybody's), with its options."""
     summarise: "Callable[[Mapping[str, pa.Table], Mapping[str, pa.Table]], dict[str, float]]"
     """Counts over recordings and their samples that add up over shards."""
     recipes: "Callable[[], Mapping[str, Recipe]]"
@@ -92,6 +93,10 @@ class Game:
     """Fill what a trained model foretells into the samples of a folder, for other models."""
     read_logs: "Callable[[Path], Iterable[Imported]] | None" = None
     """Turn logs of other origin in a folder into recordings, file by file."""
+    survey: "Callable[[Path, Sequence[str]], Mapping[str, Mapping[str, pa.Table]]] | None" = None
+    """What encoding one shard must know of all the others: tables to add to its own, by shard."""
+    league: "Callable[[], League] | None" = None
+    """How its players improve against each other, and the recipes for that; None: no leagues."""
 
     def recipe(self, name: str) -> "Recipe":
         """A recipe by its name in `recipes.py`."""

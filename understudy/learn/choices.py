@@ -42,16 +42,20 @@ class Choices(NamedTuple):
 
     def probabilities(self) -> Float[Tensor, "B O"]:
         """Of every option; those of each head sum to one."""
-        return self.log_probabilities.exp().flatten(1).index_select(1, self.position)
+        return self._shares().flatten(1).index_select(1, self.position)
 
     def entropy(self) -> Float[Tensor, " B"]:
         """In nats, summed over heads."""
-        return -(self.log_probabilities.exp() * self.log_probabilities).sum((1, 2))
+        return self.entropy_by_head().sum(1)
+
+    def entropy_by_head(self) -> Float[Tensor, "B H"]:
+        """In nats."""
+        return -(self._shares() * self.log_probabilities).sum(2)
 
     def kl(self, other: "Choices") -> Float[Tensor, " B"]:
         """Divergence of `other` from these, KL(self || other), summed over heads."""
         difference = self.log_probabilities - other.log_probabilities
-        return (self.log_probabilities.exp() * difference).sum((1, 2))
+        return (self._shares() * difference).sum((1, 2))
 
     def best(self) -> Int[Tensor, "B H"]:
         """The most likely option of each head."""
@@ -62,11 +66,20 @@ class Choices(NamedTuple):
 
         Rounding can leave a number above the sum of all shares: it means the last legal option.
         """
-        reached = self.log_probabilities.exp().cumsum(2) > uniform[..., None]
-        width = self.log_probabilities.shape[2]
-        number = torch.arange(width, device=uniform.device)
-        preference = torch.where(reached, 2 * width - number, number)
-        return torch.where(self._legal(), preference, -1).argmax(2)
+        passed = self._shares().cumsum(2) <= uniform[..., None]
+        chosen, width = passed.sum(2), passed.shape[2]
+        if (chosen == width).any():
+            number = torch.arange(width, device=uniform.device)
+            last = torch.where(self._legal(), number, -1).amax(2)
+            chosen = torch.where(chosen == width, last, chosen)
+        return chosen
+
+    def _shares(self) -> Float[Tensor, "B H M"]:
+        """Probabilities; exactly 0 below e^-80.
+
+        Clamped first, because torch takes ten times as long where the result is 0 or denormal.
+        """
+        return self.log_probabilities.clamp(min=-80.0).exp() * (self.log_probabilities > -80.0)
 
     def _legal(self) -> Bool[Tensor, "B H M"]:
         return self.log_probabilities > ILLEGAL / 2
@@ -87,7 +100,7 @@ class Layout(nn.Module):
 
     def choices(self, logits: Float[Tensor, "B O"], legal: Bool[Tensor, "B O"]) -> Choices:
         """A softmax over the legal options of each head."""
-        allowed = torch.where(legal, logits, ILLEGAL)
+        allowed = logits.masked_fill(~legal, ILLEGAL)
         # Padding lies below even the illegal: it stays at 0 where a head has nothing legal.
         padding = logits.new_full((len(logits), self.heads * self.width), 2 * ILLEGAL)
         padded = padding.scatter(1, self.position.expand_as(logits), allowed)

@@ -160,11 +160,13 @@ def line_chart(
     log_y: bool = False,
     smooth: Collection[str] = (),
     marks: Sequence[Mark] = (),
+    bands: Mapping[str, Sequence[tuple[float, float | None, float | None]]] | None = None,
 ) -> str:
     """Lines over a common x. A gap in the values is a gap in the line.
 
-    A series named in `smooth` is drawn as its running mean, with the raw line faint behind it. A
-    logarithmic axis leaves out what is not above 0. Hovering shows the values (`page.js`).
+    A series named in `smooth` is drawn as its running mean, with the raw line faint behind it.
+    `bands` shade the range (x, low, high) around a series. A logarithmic axis leaves out what is
+    not above 0. Hovering shows the values (`page.js`).
     """
     runs = {name: _runs(points, log_x, log_y) for name, points in series.items()}
     kept = [point for parts in runs.values() for part in parts for point in part]
@@ -172,9 +174,11 @@ def line_chart(
         return _figure("lines", title, NOTHING)
     marks = [mark for mark in marks if _drawable(mark.x, mark.y, log_x, log_y)]
     x = axis([point[0] for point in kept], log=log_x, snug=True)
-    y = axis([*(point[1] for point in kept), *(mark.y for mark in marks)], log=log_y)
+    edges = {name: _edges(band, log_x, log_y) for name, band in (bands or {}).items()}
+    ends = [point[1] for edge in edges.values() for point in edge]
+    y = axis([*(point[1] for point in kept), *(mark.y for mark in marks), *ends], log=log_y)
     lines = [
-        _line(name, place, runs[name], x, y, unit, name in smooth)
+        _line(name, place, runs[name], x, y, unit, name in smooth, edges.get(name, []))
         for place, name in enumerate(series)
     ]
     field = (
@@ -204,6 +208,20 @@ def _runs(points: Sequence[tuple[float, float | None]], log_x: bool, log_y: bool
     return [run for run in runs if run]
 
 
+def _edges(
+    band: Sequence[tuple[float, float | None, float | None]], log_x: bool, log_y: bool
+) -> Run:
+    """The way around a band: along its high ends, and back along its low ones."""
+    kept = [
+        (float(x), float(low), float(high))
+        for x, low, high in band
+        if low is not None and high is not None
+        if _drawable(x, low, log_x, log_y) and _drawable(x, high, log_x, log_y)
+    ]
+    there, back = [(x, high) for x, _, high in kept], [(x, low) for x, low, _ in reversed(kept)]
+    return there + back if len(kept) > 1 else []
+
+
 def _mean(run: Run) -> Run:
     """The run with each value replaced by the mean of about a thirtieth of its neighbours."""
     reach = len(run) // 60
@@ -228,7 +246,14 @@ def _thinned(run: Run, limit: int) -> Run:
 
 
 def _line(
-    name: str, place: int, runs: Sequence[Run], x: Axis, y: Axis, unit: Unit, smooth: bool
+    name: str,
+    place: int,
+    runs: Sequence[Run],
+    x: Axis,
+    y: Axis,
+    unit: Unit,
+    smooth: bool,
+    edges: Run,
 ) -> str:
     """One series. `data-points` is what the crosshair reads: x and y as shares, then in words."""
     limit = max(2, NUM_POINTS // max(1, len(runs)))
@@ -241,7 +266,8 @@ def _line(
     ]
     data = escape(json.dumps(points, separators=(",", ":")))
     last = f"{name}: {points[-1][3]} at {points[-1][2]}" if points else name
-    behind = f'<path class="faint" d="{_path(raw, x, y)}"/>' if smooth else ""
+    behind = f'<path class="band" d="{_path([edges], x, y)}Z"/>' if edges else ""
+    behind += f'<path class="faint" d="{_path(raw, x, y)}"/>' if smooth else ""
     lone = [run * 2 for run in drawn if len(run) == 1]  # a line to itself: round ends make it a dot
     behind += f'<path class="lone" d="{_path(lone, x, y)}"/>' if lone else ""
     return (

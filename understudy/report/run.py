@@ -9,6 +9,7 @@ from typing import Any
 from understudy.data.results import WinRate
 from understudy.data.runs import Run, read_manifest
 from understudy.report import charts
+from understudy.report.league import comparison_panel, league_panels
 from understudy.report.page import Panel
 from understudy.report.training import training_panels
 
@@ -19,8 +20,12 @@ def subtitle(game: str, about: str) -> str:
 
 
 def run_panels(run: Run, own: Sequence[Panel]) -> list[Panel]:
-    """Panels for whatever stages the run has been through; `own`, the game's, come first."""
-    panels = list(own)
+    """Panels for whatever stages the run has been through.
+
+    Leagues come first, then `own`, the game's.
+    """
+    leagues = sorted(run.leagues.glob("*/"))
+    panels = [*comparison_panel(leagues), *(p for f in leagues for p in league_panels(f)), *own]
     for folder in sorted(run.models.glob("*/")) if run.models.is_dir() else []:
         panels += training_panels(folder.name, read_metrics(folder))
     if (manifest := read_manifest(run.samples)) is not None and "facts" in manifest:
@@ -113,7 +118,7 @@ def provenance_panel(run: Run) -> Panel | None:
     """Which command made what, with which seed and versions."""
     rows, versions = [], set[str]()
     folders = [run.recordings, run.samples, *sorted(run.models.glob("*/"))]
-    for folder in [*folders, *sorted(run.results.glob("*/"))]:
+    for folder in [*folders, *sorted(run.results.glob("*/")), *sorted(run.leagues.glob("*/"))]:
         if (manifest := read_manifest(folder)) is None:
             continue
         command = " ".join(["understudy", *manifest["command"][1:]])

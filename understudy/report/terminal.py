@@ -58,6 +58,8 @@ def counts_table(title: str, counts: Mapping[str, float]) -> Table:
 
 def evaluation_tables(evaluation: Mapping[str, Any], split: str = "test") -> list[Table]:
     """What a model is worth on matches never trained on, beside what needs no network."""
+    if "met" in evaluation:
+        return [_met_table(evaluation)]
     found = evaluation[split]
     title = f"{split} split: {found['rows']:,} decisions of matches never trained on"
     tables = []
@@ -75,6 +77,18 @@ def evaluation_tables(evaluation: Mapping[str, Any], split: str = "test") -> lis
         rows = {name: {"": value} for name, value in found.items() if isinstance(value, float)}
         tables.append(_numbers_table(title, rows, "{:,.4f}"))
     return tables
+
+
+def _met_table(evaluation: Mapping[str, Any]) -> Table:
+    """How refinement fared in its last matches, while it was still learning."""
+    title = f"last matches of {evaluation['agent_steps']:,} steps of play; `compete` measures"
+    table = Table(title=title, title_justify="left")
+    for name in ("opponent", "matches", "won", "drawn", "lost"):
+        table.add_column(name, justify="left" if name == "opponent" else "right")
+    for name, row in evaluation["met"].items():
+        shares = (f"{row[what]:.1%}" for what in ("won", "drawn", "lost"))
+        table.add_row(name, f"{row['matches']:,}", *shares)
+    return table
 
 
 def _nested(errors: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -112,3 +126,38 @@ def _heads_table(title: str, heads: Mapping[str, Mapping[str, float]]) -> Table:
             f"{score['log_loss']:.3f}",
         )
     return table
+
+
+def league_table(summary: Mapping[str, Any], most: int = 15) -> Table:
+    """The strongest of a league, and below them how weak its main agents are."""
+    title = f"{summary['rounds']} rounds, {summary['agent_steps']:,} agent-steps, "
+    title += f"{summary['matches']:,} matches; Elo: {summary['elo_scale']}"
+    table = Table(title=title, title_justify="left", show_footer=False)
+    for name in ("player", "role"):
+        table.add_column(name, overflow="fold")
+    for name in ("rating", "from", "to", "Nash share"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for player in summary["players"][:most]:
+        share = summary["nash"].get(player["name"], 0.0)
+        present = f"{player['name']} (present)" if player["present"] else player["name"]
+        ends = (f"{player[key]:.0f}" for key in ("rating", "low", "high"))
+        table.add_row(present, player["role"] or player["kind"], *ends, f"{share:.1%}")
+    table.caption_justify = "left"
+    table.caption = "\n".join(_weaknesses(summary))
+    return table
+
+
+def _weaknesses(summary: Mapping[str, Any]) -> list[str]:
+    """A line for each measure."""
+    lines = []
+    for main, worst in summary["minimum_win_rate"].items():
+        if worst is not None:
+            lines.append(f"{main} fares worst against {worst['opponent']}: {_rate(worst)}")
+    for target, found in summary["fresh_exploiter"].items():
+        steps = f"after {found['agent_steps']:,} agent-steps"
+        lines.append(f"a fresh exploiter of {target} wins {_rate(found)} {steps}")
+    return lines
+
+
+def _rate(found: Mapping[str, Any]) -> str:
+    return f"{found['mean']:.1%} ({found['low']:.1%} to {found['high']:.1%})"

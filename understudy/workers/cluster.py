@@ -66,7 +66,7 @@ def on_dask(
 @contextlib.contextmanager
 def _client(address: str) -> Iterator[tuple["Client", str]]:
     """A connection to a cluster, and a name for what we leave there; both gone at the end."""
-    client = _connect(address)
+    client = connect(address)
     run_id = uuid.uuid4().hex
     try:
         yield client, run_id
@@ -77,7 +77,8 @@ def _client(address: str) -> Iterator[tuple["Client", str]]:
         client.close(timeout=DASK_CONNECT)
 
 
-def _connect(address: str) -> "Client":
+def connect(address: str) -> "Client":
+    """A connection to a Dask scheduler; InputError where none answers."""
     from distributed import Client
 
     # It logs tracebacks of what we tell in one line.

@@ -16,6 +16,7 @@ from understudy.games.arena.record import MATCHES, RESULTS, STEPS
 from understudy.games.pairs import Fixture
 
 if TYPE_CHECKING:
+    from understudy.league.hooks import League
     from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
 
@@ -51,6 +52,12 @@ def _read_logs(folder: Path) -> Iterable[Imported]:
     return read_logs(folder)
 
 
+def _league() -> "League":
+    from understudy.games.arena.league import league
+
+    return league()
+
+
 def _players() -> dict[str, str]:
     from understudy.games.arena.bots import BOTS
 
@@ -71,4 +78,5 @@ GAME = Game(
     panels=_panels,
     replay=_replay,
     read_logs=_read_logs,
+    league=_league,
 )

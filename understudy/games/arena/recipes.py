@@ -4,8 +4,12 @@ from dataclasses import replace
 from typing import Final
 
 from understudy.games.arena.encode import MOVES
+from understudy.games.arena.matches import ArenaMatches
+from understudy.learn.matches import SELF
 from understudy.learn.objectives.cloning import Cloning
+from understudy.learn.objectives.off_policy import OffPolicy
 from understudy.learn.recipe import PolicyRecipe, Recipe
+from understudy.learn.refine import START, Refinement
 
 imitate = PolicyRecipe(
     description="clone the recorded decisions; the teacher of all that follows",
@@ -27,4 +31,46 @@ imitate_quick = replace(
     checkpoint_every=200,
 )
 
-RECIPES: Final[dict[str, Recipe]] = {"imitate": imitate, "imitate-quick": imitate_quick}
+GROUPS = (("move_x", "move_y"), ("aim_x", "aim_y"), ("fire",), ("ability",), ("interact",))
+
+refine = Refinement(
+    description="make a clone stronger by playing, kept near to it (V-trace, UPGO, TD(lambda), KL)",
+    decisions=MOVES,
+    make=ArenaMatches,
+    objective=OffPolicy(
+        groups=GROUPS,
+        trust=0.95,
+        value_trust=0.95,
+        value_weight=1.0,
+        upgo_weight=0.2,
+        kl_weight=1e-3,
+    ),
+    opponents=((SELF, 0.3), ("expert", 0.35), (START, 0.35)),
+    iterations=1_200,
+    rollouts=2,
+    updates=2,
+    matches=512,
+    steps=32,
+    batch_size=640,
+    critic=(128, 128),
+    critic_first=10,
+    learning_rate=1.5e-4,
+    log_every=10,
+    checkpoint_every=25,
+)
+refine_quick = replace(
+    refine,
+    description="the same in under a minute, for demos and tests",
+    start="imitate-quick",
+    iterations=40,
+    matches=256,
+    batch_size=320,
+    critic_first=5,
+)
+
+RECIPES: Final[dict[str, Recipe]] = {
+    "imitate": imitate,
+    "imitate-quick": imitate_quick,
+    "refine": refine,
+    "refine-quick": refine_quick,
+}

@@ -16,7 +16,6 @@ import numpy as np
 from negmas import ResponseType, SAOResponse
 from scml.std import StdSyncAgent
 
-from understudy.errors import InputError
 from understudy.games.scml.layers.l1_safety import Offer, Safety, SafetySettings
 from understudy.games.scml.layers.l4_priorities import Priorities, priorities, teacher_scores
 from understudy.games.scml.mind import SHIPPED, Choice, Thought, mind_of
@@ -99,15 +98,12 @@ class HRLAgent(StdSyncAgent):
 
     def _check_track(self) -> None:
         """Weights know the tracks they were trained for; those shipped leave others to L1."""
-        if self._mind is None or self._place.horizon in self._mind.about.horizons:
+        if self._mind is None:
             return
         if self.checkpoint is not SHIPPED:
-            known = ", ".join(map(str, self._mind.about.horizons))
-            raise InputError(
-                f"these weights were trained for worlds with a horizon of {known} days, not "
-                f"{self._place.horizon}: record such worlds and train on them, or play without"
-            )
-        self._mind = None
+            self._mind.require(self._place.horizon)
+        elif self._place.horizon not in self._mind.about.horizons:
+            self._mind = None
 
     def before_step(self) -> None:
         """A new day."""

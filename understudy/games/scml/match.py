@@ -20,6 +20,7 @@ from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.dice import dice_left_alone
 from understudy.games.scml.engine.faults import described
+from understudy.games.scml.engine.rules import RULES, Track
 from understudy.games.scml.engine.world import World, collecting_rarely
 from understudy.games.scml.fields import WorldPlan
 from understudy.games.scml.film import Film, filmed
@@ -99,14 +100,19 @@ def _kinds(plan: WorldPlan, config: WorldConfig) -> list[type[OneShotAgent]]:
         if name not in known:
             raise InputError(f"there is no SCML agent '{name}'; there is {', '.join(known)}")
     loaded = iter(agents.load_for_world(scripted, plan.track))
-    return [next(loaded) if ref.weights is None else _trained(ref) for ref in plan.players]
+    return [
+        next(loaded) if ref.weights is None else _trained(ref, plan.track) for ref in plan.players
+    ]
 
 
-def _trained(ref: PlayerRef) -> type[OneShotAgent]:
+def _trained(ref: PlayerRef, track: Track) -> type[OneShotAgent]:
     """HRL-XF with the weights of a model; called NAME+EXPERT, that expert looks on."""
     from understudy.games.scml.agent import HRLAgent
+    from understudy.games.scml.mind import mind_of
     from understudy.games.scml.taught import taught
 
+    assert ref.weights is not None
+    mind_of(ref.weights).require(RULES[track].horizon)
     name, _, expert = ref.name.partition("+")
     kind = taught(agents.load(expert)) if expert else HRLAgent
     return type(f"HRL_{name.replace('-', '_')}", (kind,), {"checkpoint": ref.weights})

@@ -58,6 +58,15 @@ class Mind:
         self._goals = Goals(bundle.layers["l2"]) if self.about.goals else None
         self._scores = Scores(bundle.layers["l4"]) if "l4" in bundle.layers else None
 
+    def require(self, horizon: int) -> None:
+        """InputError unless it was trained for worlds with this horizon."""
+        if horizon not in self.about.horizons:
+            known = ", ".join(map(str, self.about.horizons))
+            raise InputError(
+                f"these weights were trained for worlds with a horizon of {known} days, not "
+                f"{horizon}: record worlds of that track and train on them, or play L1"
+            )
+
     def goals(self, columns: Packed, seen: Observed) -> Array:
         """L2: raw goals for the day of a morning, [1, NUM_GOALS]; 0 where L3 knows none."""
         if self._goals is None:

@@ -52,6 +52,12 @@ RECIPES: Final[dict[str, Recipe]] = {
     "hrl-xf": WholeRecipe(
         description="all of it: L2, its goals into the samples, L3, L4", l2=l2, l3=l3, l4=l4
     ),
+    "hrl-xf-quick": WholeRecipe(
+        description="the same in minutes, for demos and first looks",
+        l2=replace(l2, steps=500),
+        l3=replace(l3, steps=600, batch_size=1_024, hidden=(128, 128), evaluate_every=200),
+        l4=replace(l4, steps=300, batch_size=256, evaluate_every=100),
+    ),
     "dagger": DaggerRecipe(
         description="L3 on from `l3`: it plays, and learns what the expert would have done",
         l3=replace(l3, steps=1_000, learning_rate=5e-4),

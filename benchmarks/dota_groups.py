@@ -1,0 +1,59 @@
+"""What each group of features is worth to the chance of winning: our best without it.
+
+    python benchmarks/dota_groups.py RUN
+
+RUN holds samples of `understudy encode dota`. Both splits, paired differences in log loss by match
+against the whole; above 0: the group helps.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from understudy.games.dota import scores, splits
+from understudy.games.dota.encode import names_of
+from understudy.games.dota.models import Seven, Symmetric
+from understudy.games.dota.samples import ALL_NAMES, Samples, read_samples
+
+
+def main() -> None:
+    samples = read_samples(Path(sys.argv[1]) / "samples").begun()
+    matches = samples.outline()
+    for name, split in (("patch", splits.by_patch(matches)), ("time", splits.by_time(matches))):
+        train, test = samples.of(split.train), samples.of(split.test)
+        print(f"split by {name}: {len(split.train)} matches to train on, {len(split.test)} to test")
+        whole = losses(train, test, [])
+        print(f"  {'everything':14s} {whole.mean():.4f}")
+        bar = Seven().fit(train, train, 0).predict("y_win", test)
+        tell("LR-7", scores.log_losses(test.labels["y_win"], bar), whole, test)
+        for group in ("strength", "items", "objectives", "skirmish", "vision"):
+            tell(f"no {group}", losses(train, test, names_of(group)), whole, test)
+        last = test.of(matches.match_id[-len(matches.match_id) // 5 :])
+        if name == "patch":
+            late = losses(train, last, [])
+            bar = Seven().fit(train, train, 0).predict("y_win", last)
+            tell("last fifth", late, scores.log_losses(last.labels["y_win"], bar), last)
+
+
+def losses(train: Samples, test: Samples, without) -> np.ndarray:
+    """Of the model that sees 0 where these features are."""
+    hidden = [ALL_NAMES.index(name) for name in without]
+    parts = []
+    for part in (train, test):
+        features = part.features.copy()
+        features[:, hidden] = 0
+        parts.append(Samples(features, part.match_id, part.patch, part.start_time, part.labels))
+    model = Symmetric().fit(parts[0], parts[0], 0)
+    return scores.log_losses(test.labels["y_win"], model.predict("y_win", parts[1]))
+
+
+def tell(name: str, one: np.ndarray, other: np.ndarray, test: Samples) -> None:
+    found = scores.difference(one, other, test.match_id)
+    print(
+        f"  {name:14s} {one.mean():.4f}  {found.mean:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""How fast refinement trains, and how much of that time the game and the network must take anyway.
+
+    make bench        (or alone: python benchmarks/refine_speed.py)
+
+One thread, CPU seconds, acting and learning in one process. An agent-step is one decision of the
+learner that was played and trained on. The floor is what no program with this game and this network
+can do without: stepping the world and writing both views, one forward pass to act, one forward and
+one backward pass to learn, for each time a step is used. What is above it is choosing, keeping and
+drawing play, returns, the teacher (a second network of the same size), the restraints, the
+optimiser, and in one row a critic of the same size that sees both players' views.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from understudy.games.arena import recipes
+from understudy.games.arena.encode import MOVES
+from understudy.games.arena.matches import ArenaMatches
+from understudy.learn.actors import Actors
+from understudy.learn.matches import SELF, Opponent, packed
+from understudy.learn.policy import FactoredPolicy, PolicyShape
+from understudy.learn.refine import Refiner
+
+HIDDEN = (64, 64)
+REPEATS = 5  # the best of so many: the machine is shared
+ROWS = (  # matches, uses of each step, other opponents, critic
+    (1024, 1, False, False),
+    (4096, 1, False, False),
+    (1024, 2, False, False),
+    (1024, 1, True, False),
+    (1024, 1, False, True),
+)
+MIXED = 0.5  # share of self-play where other opponents are met
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """CPU seconds of one call, best of REPEATS."""
+    work()
+    best = float("inf")
+    for _ in range(REPEATS):
+        began = time.process_time()
+        work()
+        best = min(best, time.process_time() - began)
+    return best
+
+
+def bare_game(matches: int) -> float:
+    """CPU seconds per agent-step of the world, its resets and both views."""
+    game = ArenaMatches(matches)
+    game.begin(np.arange(matches), np.arange(matches))
+    rng = np.random.default_rng(0)
+    sizes = list(MOVES.heads.values())
+    options = rng.integers(0, sizes, (2 * matches, len(sizes)))
+    place, seat = np.divmod(np.arange(2 * matches), 2)
+    game.choose(place, seat, options)
+
+    def steps() -> None:
+        for _ in range(20):
+            game.observe()
+            over = np.flatnonzero(game.step().ended)
+            game.begin(over, over)
+
+    return seconds(steps) / (20 * 2 * matches)
+
+
+def bare_network(policy: FactoredPolicy, act_rows: int, learn_rows: int) -> tuple[float, float]:
+    """CPU seconds per row to act (forward) and to learn (forward and backward)."""
+    features = len(policy.shape.features)
+    seen, kept = torch.randn(act_rows, features), torch.randn(learn_rows, features)
+
+    def act() -> None:
+        with torch.inference_mode():
+            policy(seen)
+
+    def learn() -> None:
+        output = policy(kept)
+        policy.zero_grad()
+        (output.logits.mean() + output.value.mean()).backward()
+
+    return seconds(act) / act_rows, seconds(learn) / learn_rows
+
+
+def measure(matches: int, uses: int, mixed: bool, critic: bool) -> list[str]:
+    """A row of the table."""
+    policy = FactoredPolicy(PolicyShape(MOVES.features, MOVES.heads, HIDDEN), 0)
+    opponents = [Opponent(SELF, 1.0)]
+    if mixed:
+        rest = (1 - MIXED) / 2
+        frozen = Opponent("past", rest, packed(policy))
+        opponents = [Opponent(SELF, MIXED), Opponent("expert", rest), frozen]
+    recipe = replace(
+        recipes.refine,
+        matches=matches,
+        rollouts=1,
+        updates=1,
+        batch_size=256,
+        critic=HIDDEN if critic else None,
+        critic_first=0,
+    )
+    sequences = Refiner(recipe, policy, opponents, 0).sequences
+    updates = uses * sequences // recipe.batch_size
+    recipe = replace(recipe, updates=updates, staleness_max=2 * updates, decay=False)
+    refiner = Refiner(recipe, policy, opponents, 0)
+    actors = Actors(0)
+    spent = seconds(lambda: refiner.iterate(actors)) / (sequences * recipe.steps)
+    game = bare_game(matches)
+    act, learn = bare_network(policy, sequences, recipe.batch_size * recipe.steps)
+    seats = 2 * matches / sequences  # every seat is played, not every seat is the learner's
+    floor = (game + act) * seats + uses * learn
+    who = "self, expert, frozen" if mixed else "self"
+    return [
+        f"{matches:,}",
+        who + (", critic" if critic else ""),
+        str(uses),
+        f"{1 / spent:,.0f}",
+        f"{1 / floor:,.0f}",
+        f"{floor / spent:.0%}",
+        *(f"{part * 1e6:.2f}" for part in (game * seats, act * seats, uses * learn, spent - floor)),
+    ]
+
+
+def main() -> None:
+    """Measure and print the table."""
+    torch.set_num_threads(1)
+    title = f"agent-steps trained per CPU second, one thread, network {HIDDEN[0]}x{len(HIDDEN)}"
+    table = Table(title=title, title_justify="left")
+    for name in ("N", "opponents", "uses", "trained/s", "floor/s", "share"):
+        table.add_column(name, justify="left" if name == "opponents" else "right")
+    for name in ("game µs", "act µs", "learn µs", "rest µs"):
+        table.add_column(name, justify="right")
+    for row in ROWS:
+        table.add_row(*measure(*row))
+    Console(width=120).print(table)
+
+
+if __name__ == "__main__":
+    main()

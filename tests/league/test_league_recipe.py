@@ -1,0 +1,54 @@
+"""Settings of leagues, and baselines that cost the same."""
+
+import json
+
+import pytest
+from toy_league import recipe
+
+from understudy.league.recipe import LeagueRecipe, Slot, three_roles, with_baselines
+from understudy.league.rules import RoleRules, SnapshotRule
+
+RULES = {"main": RoleRules(SnapshotRule(max_steps=1))}
+NUMBERS = {"description": "d", "rounds": 3, "agent_steps": 100, "matches": 4}
+
+
+def test_shares_of_agent_steps():
+    league = three_roles(**NUMBERS, main_share=0.6)
+    assert [league.steps_of(slot) for slot in league.slots] == [60, 20, 20]
+
+
+def test_baselines_take_as_many_agent_steps_and_are_kept_as_often():
+    found = with_baselines("quick", three_roles(**NUMBERS))
+    assert list(found) == ["quick", "quick-self-play", "quick-fictitious"]
+    league = found.pop("quick")
+    for baseline in found.values():
+        (slot,) = baseline.slots
+        assert baseline.steps_of(slot) * baseline.rounds == 300
+        rule, own = baseline.rules["main"].snapshot, league.rules["main"].snapshot
+        assert rule.max_steps / 100 == own.max_steps / league.steps_of(league.slots[0])
+        assert "quick" in baseline.description
+
+
+def test_settings_are_json_and_tell_baselines_apart():
+    texts = {json.dumps(one.settings()) for one in with_baselines("q", recipe()).values()}
+    assert len(texts) == 3
+    assert json.loads(json.dumps(recipe().settings()))["matchmaking"]["way"] == "ByRole"
+
+
+@pytest.mark.parametrize("matches", [0, 1, 5])
+def test_each_seed_is_played_from_both_sides(matches):
+    with pytest.raises(ValueError, match="even number"):
+        LeagueRecipe(**NUMBERS | {"matches": matches}, slots=(Slot("a", "main", 1.0),), rules=RULES)
+
+
+def test_a_league_needs_a_main_agent_and_rules_for_all():
+    with pytest.raises(ValueError, match="needs a main agent"):
+        LeagueRecipe(**NUMBERS, slots=(), rules=RULES)
+    slots = (Slot("a", "main", 1.0), Slot("b", "league exploiter", 1.0))
+    with pytest.raises(ValueError, match="no rules for league exploiter"):
+        LeagueRecipe(**NUMBERS, slots=slots, rules=RULES)
+
+
+def test_a_lesson_needs_an_opponent():
+    with pytest.raises(ValueError, match="opponents_max must be at least 1"):
+        LeagueRecipe(**NUMBERS, slots=(Slot("a", "main", 1.0),), rules=RULES, opponents_max=0)

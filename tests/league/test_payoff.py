@@ -1,0 +1,138 @@
+"""Win rates as beliefs: defined for every record, and inherited by new weights."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from understudy.league.payoff import Belief, Payoff, Tally, belief
+
+counts = st.tuples(*[st.integers(0, 5000).map(float)] * 3)
+names = st.sampled_from("abcd")
+matches = st.lists(st.tuples(names, names, counts), max_size=20)
+
+
+def filled(rows):
+    payoff = Payoff()
+    for one, other, tally in rows:
+        payoff.add(one, other, Tally(*map(float, tally)))
+    return payoff
+
+
+def test_a_belief_is_the_beta_posterior_under_a_uniform_prior():
+    found = belief(Tally(wins=12.0, draws=4.0, losses=5.0), confidence=0.9)
+    posterior = stats.beta(1 + 12 + 2, 1 + 5 + 2)
+    assert found.mean == pytest.approx(posterior.mean())
+    assert found.low == pytest.approx(posterior.ppf(0.1))
+    assert found.high == pytest.approx(posterior.ppf(0.9))
+
+
+def test_nothing_is_known_without_games():
+    assert belief(Tally(), 0.95) == pytest.approx(Belief(0.5, 0.05, 0.95))
+
+
+@example((2628.0, 0.0, 3236.0), 0.5000000000000001)  # whose bounds differ by rounding only
+@given(counts, st.floats(0.5, 0.999))
+def test_every_record_gives_a_belief(tally, confidence):
+    found = belief(Tally(*tally), confidence)
+    assert 0 < found.mean < 1
+    assert 0 <= found.low <= found.high <= 1
+    turned = belief(Tally(*tally).turned(), confidence)
+    assert (found.mean, found.low) == pytest.approx((1 - turned.mean, 1 - turned.high))
+
+
+@pytest.mark.parametrize("tally", [Tally(wins=1e6), Tally(losses=1e6), Tally(draws=1e6)])
+def test_records_of_one_kind_give_a_belief(tally):
+    assert np.isfinite(belief(tally)).all()
+
+
+def test_the_lower_bound_holds_as_often_as_it_says():
+    """Facts: a decayed mean lets a true 75 % pass as often as luck has it; the bound does not."""
+    dice = np.random.default_rng(1)
+    rates = dice.uniform(size=4000)
+    wins = dice.binomial(30, rates)
+    lows = [belief(Tally(won, 0.0, 30 - won), 0.9).low for won in wins.astype(float).tolist()]
+    assert np.mean(rates > lows) == pytest.approx(0.9, abs=0.02)
+
+
+@given(matches)
+def test_both_sides_of_a_pair_tell_the_same(rows):
+    payoff = filled(rows)
+    for one in "abcd":
+        for other in "abcd":
+            assert payoff.played(one, other) == payoff.played(other, one).turned()
+            assert payoff.belief(one, other).mean + payoff.belief(other, one).mean == pytest.approx(
+                1
+            )
+    matrix = payoff.matrix("abcd")
+    assert np.isfinite(matrix).all()
+    np.testing.assert_allclose(matrix + matrix.T, 1)
+    assert (np.diag(payoff.points("abcd")) == 0).all()
+
+
+def test_matches_add_up_and_points_count_draws_half():
+    payoff = filled([("b", "a", (1, 1, 0)), ("a", "b", (3, 0, 2))])
+    assert payoff.played("a", "b") == Tally(3, 1, 3)
+    assert payoff.points(["a", "b"]).tolist() == [[0, 3.5], [3.5, 0]]
+    assert payoff.names() == ["a", "b"]
+
+
+def test_matches_against_oneself_tell_nothing():
+    payoff = filled([("a", "a", (9, 0, 0))])
+    assert payoff.belief("a", "a") == Belief(0.5, 0.5, 0.5)
+    assert payoff.names() == []
+
+
+def test_one_player_and_none():
+    payoff = Payoff()
+    assert payoff.matrix([]).shape == (0, 0)
+    assert payoff.matrix(["a"]).tolist() == [[0.5]]
+    assert payoff.win_rates("a", []).shape == (0,)
+
+
+def test_new_versions_inherit_part_of_what_their_predecessors_showed():
+    payoff = filled(
+        [
+            ("main-1", "bot", (8, 0, 2)),
+            ("main-1", "rival-1", (4, 0, 0)),
+            ("rival-1", "bot", (0, 6, 0)),
+        ]
+    )
+    payoff.pass_on({"main-2": "main-1", "rival-2": "rival-1"}, 0.5, ["bot", "main-1"])
+    assert payoff.evidence("main-2", "bot") == Tally(4, 0, 1)
+    assert payoff.evidence("main-2", "rival-2") == Tally(2, 0, 0)
+    assert payoff.evidence("rival-2", "main-1") == Tally(0, 0, 2)  # who is frozen and stays
+    assert payoff.evidence("main-2", "main-1") == Tally()
+    assert payoff.played("main-2", "bot") == Tally()  # nothing of it counts as played
+    assert "main-2" not in payoff.names()
+    assert payoff.played("main-1", "bot") == Tally(8, 0, 2)
+
+
+def test_inheritance_fades_from_heir_to_heir():
+    payoff = filled([("m1", "bot", (8, 0, 0))])
+    payoff.pass_on({"m2": "m1"}, 0.5, ["bot"])
+    payoff.add("m2", "bot", Tally(losses=4.0))
+    payoff.pass_on({"m3": "m2"}, 0.5, ["bot"])
+    assert payoff.evidence("m3", "bot") == Tally(2, 0, 2)
+    assert payoff.evidence("m2", "bot") == Tally(0, 0, 4)  # what it had inherited is dropped
+
+
+def test_heirs_of_one_predecessor_know_nothing_of_each_other():
+    payoff = filled([("a", "b", (3, 0, 0))])
+    payoff.pass_on({"x": "a", "y": "a"}, 1.0, ["b"])
+    assert payoff.evidence("x", "y") == Tally()
+    assert payoff.evidence("x", "b") == payoff.evidence("y", "b") == Tally(3, 0, 0)
+
+
+@given(matches, matches)
+def test_everything_survives_json(rows, presumed):
+    payoff = filled(rows)
+    for one, other, tally in presumed:
+        payoff.presume(one, other, Tally(*tally))
+    text = json.dumps(payoff.to_json())
+    again = Payoff.from_json(json.loads(text))
+    assert json.dumps(again.to_json()) == text
+    assert (again.matrix("abcd") == payoff.matrix("abcd")).all()

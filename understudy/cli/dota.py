@@ -1,0 +1,363 @@
+"""Dota's version of `record`, and what only Dota has."""
+
+import json as json_text
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from understudy.cli.options import (
+    JsonOption,
+    OutOption,
+    QuietOption,
+    ResumeOption,
+    SeedOption,
+    complain,
+    load_game,
+    names,
+    out_console,
+    run_of,
+)
+from understudy.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+ApiOption = Annotated[
+    str | None,
+    typer.Option(help="Download from here: base address of an API that answers as OpenDota's."),
+]
+
+
+def record(
+    out: OutOption = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Match files of OpenDota, or a folder of them (JSON, JSONL, .gz); often."
+        ),
+    ] = None,
+    tables: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder of Parquet tables already in our layout; may be given often."),
+    ] = None,
+    synthetic: Annotated[
+        int | None, typer.Option(help="Make up so many matches whose chances are known.", min=1)
+    ] = None,
+    api: ApiOption = None,
+    matches: Annotated[
+        str | None, typer.Option(help="With --api: match numbers by comma, or a file of them.")
+    ] = None,
+    league: Annotated[int | None, typer.Option(help="With --api: all of a league.")] = None,
+    pro: Annotated[
+        int | None, typer.Option(help="With --api: so many of the newest professional.", min=1)
+    ] = None,
+    api_key: Annotated[
+        str | None, typer.Option(envvar="UNDERSTUDY_DOTA_KEY", help="With --api: your key.")
+    ] = None,
+    pause: Annotated[
+        float, typer.Option(help="With --api: seconds between requests.", min=0.0)
+    ] = 1.0,
+    seed: SeedOption = 0,
+    resume: ResumeOption = True,
+    quiet: QuietOption = False,
+) -> None:
+    """Take in matches: from files, tables, an API, or made up.
+
+    Nothing about who played is kept. Example: understudy record dota --files matches/
+    """
+    from understudy import stages
+    from understudy.games.dota.layout import read_tables
+    from understudy.games.dota.logs import read_logs
+    from understudy.games.dota.synthetic import World, generate
+
+    game, run = load_game("dota"), run_of(out, "dota")
+    _one_source(files=files, tables=tables, synthetic=synthetic, api=api)
+    settings: dict[str, Any]
+    if files:
+        imports, settings = read_logs(*files), {"files": [str(path) for path in files]}
+    elif tables:
+        imports, settings = read_tables(*tables), {"tables": [str(path) for path in tables]}
+    elif synthetic is not None:
+        imports = generate(World(seed=seed), synthetic)
+        settings = {"synthetic": synthetic, "seed": seed}
+    else:
+        assert api is not None
+        folder = run.folder / "downloads"
+        _download(api, api_key, pause, folder, matches, league, pro, quiet)
+        imports, settings = read_logs(folder), {"api": api}
+    found = stages.take_in(game, run, imports, settings, resume=resume)
+    print(f"{found.matches:,} matches in {run.recordings}")
+    complain(found.rejected)
+
+
+def _one_source(**given: Any) -> None:
+    chosen = [name for name, value in given.items() if value]
+    if len(chosen) != 1:
+        options = ", ".join(f"--{name}" for name in given)
+        raise InputError(f"say where matches come from, by one of {options}")
+
+
+def _download(
+    api: str,
+    key: str | None,
+    pause: float,
+    folder: Path,
+    matches: str | None,
+    league: int | None,
+    pro: int | None,
+    quiet: bool,
+) -> None:
+    from rich.progress import track
+
+    from understudy.games.dota.download import Api, Asker, download
+
+    ask = Asker(Api(api, key, pause))
+    wanted = list(dict.fromkeys(_wanted(ask, matches, league, pro)))
+    failed: list[str] = []
+    for number in track(wanted, "downloading", disable=quiet):
+        failed += download(ask, [number], folder).failed
+    complain(failed)
+    if wanted and len(failed) == len(wanted):
+        raise InputError(f"none of {len(wanted)} matches could be had, the first: {failed[0]}")
+
+
+def _wanted(ask: Any, matches: str | None, league: int | None, pro: int | None) -> list[int]:
+    from understudy.games.dota.download import league_matches, numbers_in, pro_matches
+
+    wanted: list[int] = []
+    if matches is not None and Path(matches).is_file():
+        wanted += numbers_in(Path(matches))
+    else:
+        for name in names(matches) or ():
+            if not name.isdigit():
+                raise InputError(f"'{name}' is neither a match number nor a file of them")
+            wanted.append(int(name))
+    if league is not None:
+        wanted += league_matches(ask, league)
+    if pro is not None:
+        wanted += pro_matches(ask, pro)
+    if not wanted:
+        raise InputError("say what to download, by --matches, --league or --pro")
+    return wanted
+
+
+def encode_options(horizon: int | None) -> dict[str, int]:
+    """What `encode` may be told about Dota."""
+    from understudy.games.dota.encode import HORIZON
+
+    if horizon is not None and horizon % 60:
+        raise InputError(
+            f"--horizon must be whole minutes, as 60, 120 or 180 seconds, not {horizon}"
+        )
+    return {"horizon": horizon or HORIZON}
+
+
+def split(
+    out: OutOption = None,
+    by: Annotated[
+        str, typer.Option(help="patch: the newest is the test; time: the last fifth.")
+    ] = "patch",
+    test: Annotated[
+        str | None, typer.Option(help="With patch: test on this one. [default: the newest]")
+    ] = None,
+    since: Annotated[str, typer.Option(help="Leave out what is older than this patch.")] = "7.35",
+    seed: SeedOption = 0,
+) -> None:
+    """Write which matches are trained on as files, which `train dota value-files` reads.
+
+    In RUN/splits: train, val, test, and test_calib_N with test_eval_N for few-shot calibration.
+    """
+    from understudy.games.dota import splits
+    from understudy.games.dota.facts import patch_number
+    from understudy.games.dota.samples import read_samples
+
+    if by not in ("patch", "time"):
+        raise InputError(f"--by must be patch or time, not '{by}'")
+    run = run_of(out, "dota")
+    matches = read_samples(run.samples).outline()
+    first = patch_number(since)
+    if by == "patch":
+        chosen = splits.by_patch(matches, patch_number(test) if test else None, first)
+    else:
+        chosen = splits.by_time(matches, first)
+    paths = splits.write_split(run.folder / "splits", chosen, seed)
+    counts = ", ".join(
+        f"{len(getattr(chosen, name)):,} {name}" for name in ("train", "val", "test")
+    )
+    print(f"{counts}: {len(paths)} files in {run.folder / 'splits'}")
+
+
+def recommend(
+    match: Annotated[
+        str, typer.Argument(metavar="MATCH", help="A match file of OpenDota, or RUN/NUMBER.")
+    ],
+    minute: Annotated[int, typer.Option(help="When.", min=0)],
+    player: Annotated[
+        int | None, typer.Option(help="One player, by slot 0 to 9. [default: all]", min=0, max=9)
+    ] = None,
+    models: Annotated[
+        Path | None,
+        typer.Option(help="RUN/models with value, items and wards. [default: those shipped]"),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what to do next at a minute of a match: items, wards, towers.
+
+    Example: understudy recommend dota 8182370121.json.gz --minute 15 --player 0
+    """
+    from dataclasses import asdict
+
+    from understudy.games.dota.recommend import advise
+    from understudy.games.dota.story import load_models, open_story
+
+    advice = advise(open_story(match), load_models(models), minute, player)
+    if json:
+        print(json_text.dumps(asdict(advice), indent=2))
+        return
+    print(f"match {advice.match_id}, minute {advice.minute}, patch {advice.patch}; ", end="")
+    print(f"models trained on {', '.join(advice.trained_on)}")
+    for reason in advice.reasons:
+        print(reason)
+    if advice.chance is None:
+        return
+    print(f"Radiant wins with {advice.chance:.0%}")
+    for title, rows in (
+        ("next items, as others bought", advice.items),
+        ("where observer wards go", advice.wards),
+        ("towers that stand", advice.objectives),
+    ):
+        out_console.print(_advice_table(title, rows))
+
+
+def _advice_table(title: str, rows: list[dict[str, Any]]) -> "Table":
+    names = [name for name in (rows[0] if rows else {}) if name != "cash"]
+    table = (
+        _table(title, *(name.replace("_", " ") for name in names)) if names else _table(title, "-")
+    )
+    for row in rows:
+        table.add_row(*(_said(name, row[name]) for name in names))
+    return table
+
+
+def _said(name: str, value: Any) -> str:
+    if name == "chance":
+        return f"{value:.0%}" if value >= 0.1 else f"{value:.1%}"
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else f"{value:.0f}"
+        if isinstance(value, float)
+        else value
+    )
+
+
+# --- what training says --------------------------------------------------------------------------
+
+
+def print_evaluation(evaluation: Mapping[str, Any]) -> None:
+    """Of a value line-up or of a policy."""
+    (print_line_up if "line_up" in evaluation else print_policy)(evaluation)
+
+
+def print_policy(evaluation: Mapping[str, Any]) -> None:
+    """A policy beside the counts it must beat."""
+    counts = f"counts by {evaluation['counts']}"
+    for name, scores in evaluation["policy"].items():
+        title = f"{name}: {scores['decisions']:,} decisions of later matches"
+        table = _table(title, "score", "ours", counts, "difference, 95 % by match")
+        for score, found in scores.items():
+            if score != "decisions":
+                values = (f"{found[who]:.4f}" for who in ("ours", "counts"))
+                table.add_row(score, *values, _signed(found["beside"]))
+        out_console.print(table)
+
+
+def print_line_up(evaluation: Mapping[str, Any]) -> None:
+    """The whole line-up beside the bar, by minute, on few matches, and when not to trust it."""
+    for table in (
+        _line_up_table(evaluation),
+        _bands_table(evaluation),
+        _few_shot_table(evaluation),
+        _drift_table(evaluation),
+    ):
+        out_console.print(table)
+    error = evaluation["calibration_error"]
+    print(f"calibration error of best: {error:.3f} (mean distance between said and seen)")
+
+
+def _line_up_table(evaluation: Mapping[str, Any]) -> "Table":
+    parts = evaluation["split"]
+    words = (
+        f"{name} {part['matches']:,} ({_span(part['patches'])})" for name, part in parts.items()
+    )
+    table = _table(f"the line-up: {', '.join(words)}", "model", "log loss", "beside LR-7")
+    for name in ("AUC", "by match", "dGold RMSE", "dXP RMSE"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, score in evaluation["line_up"].items():
+        table.add_row(
+            name,
+            f"{score['log_loss']:.4f}",
+            _signed(score["beside_bar"]),
+            f"{score['auc']:.4f}",
+            f"{score['log_loss_by_match']:.4f}",
+            f"{score['dgold_rmse']:,.0f}",
+            f"{score['dxp_rmse']:,.0f}",
+        )
+    return table
+
+
+def _span(patches: list[str]) -> str:
+    return patches[0] if len(patches) == 1 else f"{patches[0]}-{patches[-1]}"
+
+
+def _bands_table(evaluation: Mapping[str, Any]) -> "Table":
+    table = _table(
+        "by minute", "minutes", "rows", "LR-7", "best", "best beside LR-7", "AUC of best"
+    )
+    for band, found in evaluation["bands"].items():
+        loss = found["log_loss"]
+        table.add_row(
+            band,
+            f"{found['rows']:,}",
+            f"{loss['LR-7']:.4f}",
+            f"{loss['best']:.4f}",
+            _signed(found["beside_bar"]),
+            f"{found['auc']['best']:.3f}",
+        )
+    return table
+
+
+def _few_shot_table(evaluation: Mapping[str, Any]) -> "Table":
+    names = ("intercept", "platt", "isotonic", "shrunk", "cautious", "dgold shrunk", "dxp shrunk")
+    title = "calibrated on so many test matches: loss less that of zero-shot, middle 95 % of draws"
+    table = _table(title, "matches", *names)
+    for row in evaluation["few_shot"]:
+        table.add_row(str(row["matches"]), *(_signed(row[name]) for name in names))
+    return table
+
+
+def _drift_table(evaluation: Mapping[str, Any]) -> "Table":
+    table = _table("is it still right?", "patch", "matches", "slope", "beyond range", "verdict")
+    for row in evaluation["drift"]:
+        slope = f"{row['slope']:.2f} ({row['slope_low']:.2f} to {row['slope_high']:.2f})"
+        share = f"{row['out_of_range']:.1%}"
+        table.add_row(row["patch"], f"{row['matches']:,}", slope, share, row["verdict"])
+    return table
+
+
+def _table(title: str, first: str, *others: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _signed(found: Mapping[str, float]) -> str:
+    mean, low, high = found["mean"], found["low"], found["high"]
+    digits = 4 if max(abs(low), abs(high)) < 1 else 1
+    return f"{mean:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"

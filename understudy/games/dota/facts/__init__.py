@@ -1,0 +1,114 @@
+"""Facts about heroes, items and patches, as small tables beside this file.
+
+Source: `dotaconstants` 10.8.0 of the OpenDota project (MIT licence), which reads the game's own
+files; `make.py` made them. Patches go up to 7.41; costs and hero numbers are those of 7.41.
+"""
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from understudy.errors import InputError
+
+
+@dataclass(frozen=True)
+class Hero:
+    """What the game's designers set of a hero."""
+
+    number: int
+    key: str
+    name: str
+    attribute: str
+    melee: bool
+    roles: tuple[str, ...]
+    numbers: dict[str, float]
+    """base_str, str_gain, attack_range, move_speed …"""
+
+
+@dataclass(frozen=True)
+class Item:
+    """What an item costs and is made of."""
+
+    number: int
+    key: str
+    name: str
+    cost: int
+    neutral: bool
+    """Found in camps, never bought."""
+    components: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A version of the game."""
+
+    number: int
+    name: str
+    date: str
+
+
+@cache
+def heroes() -> dict[int, Hero]:
+    """By number. A hero of a later patch is not among them."""
+    found = {}
+    for row in _rows("heroes.csv"):
+        rest = list(row)[6:]
+        found[int(row["id"])] = Hero(
+            int(row["id"]),
+            row["key"],
+            row["name"],
+            row["attribute"],
+            row["melee"] == "1",
+            tuple(row["roles"].split()),
+            {name: float(row[name]) for name in rest},
+        )
+    return found
+
+
+@cache
+def items() -> dict[str, Item]:
+    """By key, as purchases name them. An item of a later patch is not among them."""
+    return {
+        row["key"]: Item(
+            int(row["id"]),
+            row["key"],
+            row["name"],
+            int(row["cost"]),
+            bool(row["neutral_tier"]),
+            tuple(row["components"].split()),
+        )
+        for row in _rows("items.csv")
+    }
+
+
+@cache
+def patches() -> dict[int, Patch]:
+    """By OpenDota's number, oldest first."""
+    found = (Patch(int(row["id"]), row["name"], row["date"]) for row in _rows("patches.csv"))
+    return {patch.number: patch for patch in found}
+
+
+def patch_name(number: int) -> str:
+    """7.38 for 57; a patch we do not know yet goes by its number."""
+    known = patches().get(number)
+    return known.name if known else f"patch {number}"
+
+
+def patch_number(name: str) -> int:
+    """57 for 7.38 or 57."""
+    if name.isdigit():
+        return int(name)
+    for patch in patches().values():
+        if patch.name == name:
+            return patch.number
+    newest = list(patches().values())[-1]
+    raise InputError(
+        f"there is no patch '{name}'; the newest known is {newest.name}. A later one goes by "
+        f"OpenDota's number, from {newest.number + 1} on"
+    )
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))

@@ -1,0 +1,29 @@
+"""The ways we train on Dota. `docs/log.md` says what came of each."""
+
+from dataclasses import replace
+
+from understudy.games.dota.policies import ItemRecipe, WardRecipe
+from understudy.games.dota.value import ValueRecipe, quick_line_up
+from understudy.learn.recipe import Recipe
+
+value = ValueRecipe(
+    description="win, gold and xp: train on earlier patches, test on the newest", split="patch"
+)
+value_time = replace(
+    value, description="the same, tested on the last fifth of matches", split="time"
+)
+value_files = replace(value, description="the same, split as RUN/splits/*.txt say", split="files")
+value_quick = replace(
+    value_time, description="a small line-up to try things out", models=quick_line_up(), turns=3
+)
+items = ItemRecipe(description="what a player buys next, beside counts by hero and last item")
+wards = WardRecipe(description="where the next observer ward goes, beside counts by side and time")
+
+RECIPES: dict[str, Recipe] = {
+    "value": value,
+    "value-time": value_time,
+    "value-files": value_files,
+    "value-quick": value_quick,
+    "items": items,
+    "wards": wards,
+}

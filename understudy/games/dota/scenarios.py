@@ -1,0 +1,76 @@
+"""How often the side that did something first went on to win, by the minute it was done."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from understudy.data.results import wilson
+
+BAND = 10
+"""Minutes."""
+SCENARIOS = ("first blood", "first tower", "first Roshan", "first barracks")
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Of one scenario in one span of minutes."""
+
+    scenario: str
+    minutes: str
+    matches: int
+    won: float
+    low: float
+    high: float
+
+
+def firsts(recordings: Mapping[str, pa.Table]) -> list[tuple[str, int, bool]]:
+    """(scenario, minute, did its side win) for every match that has it."""
+    matches = recordings["matches"]
+    winner = dict(
+        zip(matches["match_id"].to_pylist(), matches["radiant_win"].to_pylist(), strict=True)
+    )
+    events = recordings["events"]
+    things = events.filter(pc.equal(events["event_type"], "objective")).sort_by(
+        [("match_id", "ascending"), ("t", "ascending")]
+    )
+    columns = (things[name].to_pylist() for name in ("match_id", "t", "team", "key", "target"))
+    seen: set[tuple[int, str]] = set()
+    found = []
+    for number, t, team, key, target in zip(*columns, strict=True):
+        scenario, side = _named(key, team, target)
+        if scenario is None or side is None or (number, scenario) in seen:
+            continue
+        seen.add((number, scenario))
+        found.append((scenario, max(t, 0) // 60, winner[number] == (side == 0)))
+    return found
+
+
+def _named(key: str, team: int | None, target: str | None) -> tuple[str | None, int | None]:
+    """What happened and which side did it."""
+    if key == "building_kill" and target:
+        side = 1 if "goodguys" in target else 0
+        kind = "first tower" if "tower" in target else "first barracks" if "rax" in target else None
+        return kind, side
+    names = {"CHAT_MESSAGE_FIRSTBLOOD": "first blood", "CHAT_MESSAGE_ROSHAN_KILL": "first Roshan"}
+    return names.get(key), team
+
+
+def rates(found: list[tuple[str, int, bool]]) -> list[Rate]:
+    """By scenario and span, with 95 % intervals."""
+    table: dict[tuple[str, int], list[bool]] = {}
+    for scenario, minute, won in found:
+        table.setdefault((scenario, minute // BAND), []).append(won)
+    rows = []
+    for (scenario, band), results in sorted(table.items(), key=_order):
+        low, high = wilson(float(np.sum(results)), len(results))
+        span = f"{band * BAND}-{band * BAND + BAND - 1}"
+        rows.append(Rate(scenario, span, len(results), float(np.mean(results)), low, high))
+    return rows
+
+
+def _order(entry: tuple[tuple[str, int], Any]) -> tuple[int, int]:
+    return SCENARIOS.index(entry[0][0]), entry[0][1]

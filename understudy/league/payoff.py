@@ -1,0 +1,167 @@
+"""Who beats whom: results of every pair, and what they let us believe about its win rate.
+
+A win rate is a Beta posterior: wins, and half the draws, beside losses, on top of a uniform prior.
+So it is defined for no games, only wins and only losses alike, and has a lower bound.
+
+New weights have met nobody yet. They inherit a part of what their predecessor has shown, as
+further belief; ratings count only what was really played.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import betaincinv
+
+PRIOR = 1.0  # imagined wins and imagined losses of every pair: any win rate is as likely
+Pair = tuple[str, str]
+
+
+class Tally(NamedTuple):
+    """How matches ended, from one side."""
+
+    wins: float = 0.0
+    draws: float = 0.0
+    losses: float = 0.0
+
+    @property
+    def games(self) -> float:
+        """All of them."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def points(self) -> float:
+        """Wins plus half the draws."""
+        return self.wins + self.draws / 2
+
+    def plus(self, other: "Tally", weight: float = 1.0) -> "Tally":
+        """Both together, the other one weighted."""
+        return Tally(*(mine + weight * more for mine, more in zip(self, other, strict=True)))
+
+    def turned(self) -> "Tally":
+        """The same matches from the other side."""
+        return Tally(self.losses, self.draws, self.wins)
+
+
+class Belief(NamedTuple):
+    """A win rate and the range it may lie in."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def belief(tally: Tally, confidence: float = 0.95) -> Belief:
+    """The posterior of a win rate; with `confidence` it lies above `low`, and so below `high`."""
+    won = PRIOR + tally.points
+    lost = PRIOR + tally.games - tally.points
+    low, high = np.sort(betaincinv(won, lost, np.array([1 - confidence, confidence])))
+    return Belief(won / (won + lost), float(low), float(high))
+
+
+class Payoff:
+    """Results of every pair of players. A player's matches against itself tell nothing."""
+
+    def __init__(self) -> None:
+        self._played: dict[Pair, Tally] = {}
+        self._inherited: dict[Pair, Tally] = {}
+
+    def add(self, player: str, opponent: str, tally: Tally) -> None:
+        """Count matches."""
+        _add(self._played, player, opponent, tally)
+
+    def presume(self, player: str, opponent: str, tally: Tally) -> None:
+        """Believe, without counting them, matches of weights that are no more."""
+        _add(self._inherited, player, opponent, tally)
+
+    def played(self, player: str, opponent: str) -> Tally:
+        """What was really played."""
+        return _get(self._played, player, opponent)
+
+    def evidence(self, player: str, opponent: str) -> Tally:
+        """What was played, and what was inherited."""
+        return self.played(player, opponent).plus(_get(self._inherited, player, opponent))
+
+    def belief(self, player: str, opponent: str, confidence: float = 0.95) -> Belief:
+        """The win rate of one against another. Against oneself it is a half, for certain."""
+        if player == opponent:
+            return Belief(0.5, 0.5, 0.5)
+        return belief(self.evidence(player, opponent), confidence)
+
+    def win_rates(self, player: str, opponents: Sequence[str]) -> Float[np.ndarray, " N"]:
+        """The mean belief against each."""
+        return np.array([self.belief(player, other).mean for other in opponents], dtype=float)
+
+    def pass_on(self, heirs: Mapping[str, str], keep: float, frozen: Collection[str] = ()) -> None:
+        """New versions take over `keep` of the evidence of their predecessors.
+
+        `heirs` maps each new name to its predecessor, for all learners at once: what one
+        predecessor showed against another is believed of their heirs. Against those `frozen`,
+        everybody stays who he was. What had been inherited before is dropped.
+        """
+        found: dict[Pair, Tally] = {}
+        names = list(heirs)
+        for place, new in enumerate(names):
+            for other in frozen:
+                tally = self.evidence(heirs[new], other)
+                _add(found, new, other, Tally().plus(tally, keep))
+            for rival in names[place + 1 :]:
+                tally = self.evidence(heirs[new], heirs[rival])
+                _add(found, new, rival, Tally().plus(tally, keep))
+        self._inherited = found
+
+    def cross(self, rows: Sequence[str], columns: Sequence[str]) -> Float[np.ndarray, "N M"]:
+        """Mean beliefs of the row's player against the column's."""
+        found = np.array([self.win_rates(name, columns) for name in rows])
+        return found.reshape(len(rows), len(columns))
+
+    def matrix(self, names: Sequence[str]) -> Float[np.ndarray, "N N"]:
+        """`cross` of everybody with everybody."""
+        return self.cross(names, names)
+
+    def points(self, names: Sequence[str]) -> Float[np.ndarray, "N N"]:
+        """Points really won by the row's player against the column's."""
+        place = {name: number for number, name in enumerate(names)}
+        found = np.zeros((len(names), len(names)))
+        for (one, other), tally in self._played.items():
+            if one in place and other in place:
+                found[place[one], place[other]] += tally.points
+                found[place[other], place[one]] += tally.turned().points
+        return found
+
+    def names(self) -> list[str]:
+        """Everybody who has played, in order of first appearance."""
+        return list(dict.fromkeys(name for pair in self._played for name in pair))
+
+    def to_json(self) -> dict[str, list[list[Any]]]:
+        """Plain values, in an order that comes back."""
+        return {
+            "played": [[*pair, *tally] for pair, tally in self._played.items()],
+            "inherited": [[*pair, *tally] for pair, tally in self._inherited.items()],
+        }
+
+    @staticmethod
+    def from_json(value: Mapping[str, Iterable[Sequence[Any]]]) -> "Payoff":
+        """What `to_json` gave."""
+        payoff = Payoff()
+        for one, other, *tally in value["played"]:
+            payoff.add(one, other, Tally(*map(float, tally)))
+        for one, other, *tally in value["inherited"]:
+            payoff.presume(one, other, Tally(*map(float, tally)))
+        return payoff
+
+
+def _add(tallies: dict[Pair, Tally], player: str, opponent: str, tally: Tally) -> None:
+    """Each pair is stored once, the first in the alphabet first."""
+    if player == opponent or not tally.games:
+        return
+    if player > opponent:
+        player, opponent, tally = opponent, player, tally.turned()
+    tallies[player, opponent] = tallies.get((player, opponent), Tally()).plus(tally)
+
+
+def _get(tallies: Mapping[Pair, Tally], player: str, opponent: str) -> Tally:
+    if player > opponent:
+        return tallies.get((opponent, player), Tally()).turned()
+    return tallies.get((player, opponent), Tally())

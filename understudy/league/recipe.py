@@ -1,0 +1,129 @@
+"""The settings of a whole league, as a value. Baselines are the same loop with other settings."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
+
+from understudy.league.matchmaking import ByRole, FictitiousSelfPlay, Matchmaking, SelfPlay
+from understudy.league.players import Role
+from understudy.league.rules import ResetRule, RoleRules, SnapshotRule
+
+
+class Slot(NamedTuple):
+    """A learner of the league."""
+
+    name: str
+    role: Role
+    share: float
+    """Its part of every round's agent-steps, beside the parts of the others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeagueRecipe:
+    """How a league is run."""
+
+    description: str
+    slots: tuple[Slot, ...]
+    rules: Mapping[Role, RoleRules]
+    rounds: int
+    agent_steps: int
+    """Per round, of all learners together: what leagues and their baselines are compared at."""
+    matches: int
+    """Of every pair whose win rate is not known yet; half of them with sides swapped."""
+    matchmaking: Matchmaking = ByRole()  # noqa: RUF009 - frozen
+    keep: float = 0.5
+    """Share of its evidence that a learner's new version takes over. High: slow to see change."""
+    opponents_max: int = 16
+    """Of one lesson. Down: quicker lessons; the least likely opponents are left out of them."""
+    exploiter_steps: int = 0
+    """Agent-steps of a fresh exploiter that measures the result; 0: none is trained."""
+    exploiter_matches: int = 400
+
+    def __post_init__(self) -> None:
+        if self.matches < 2 or self.matches % 2:
+            raise ValueError(f"matches must be an even number, not {self.matches}")
+        if self.opponents_max < 1:
+            raise ValueError(f"opponents_max must be at least 1, not {self.opponents_max}")
+        if not any(slot.role == "main" for slot in self.slots):
+            raise ValueError("a league needs a main agent")
+        if missing := {slot.role for slot in self.slots} - set(self.rules):
+            raise ValueError(f"no rules for {', '.join(sorted(missing))}")
+
+    def steps_of(self, slot: Slot) -> int:
+        """A learner's agent-steps per round."""
+        return round(self.agent_steps * slot.share / sum(other.share for other in self.slots))
+
+    def settings(self) -> dict[str, Any]:
+        """All of it, fit for JSON."""
+        return asdict(self) | {"matchmaking": _named(self.matchmaking)}
+
+
+def three_roles(
+    *,
+    description: str,
+    rounds: int,
+    agent_steps: int,
+    matches: int,
+    main_share: float = 0.5,
+    patience: int = 4,
+    exploiter_steps: int = 0,
+    exploiter_matches: int = 400,
+) -> LeagueRecipe:
+    """One learner of each role; the exploiters share what the main agent leaves.
+
+    A main agent is kept every second round, an exploiter when it surely beats whom it should or
+    after `patience` rounds.
+    """
+    other = (1 - main_share) / 2
+    slots = (
+        Slot("main", "main", main_share),
+        Slot("main-exploiter", "main exploiter", other),
+        Slot("league-exploiter", "league exploiter", other),
+    )
+    main, each = agent_steps * main_share, agent_steps * other
+    # Half a round less than meant: a game may take a few steps less than it was given.
+    beats = SnapshotRule(int(each / 2), int((patience - 0.5) * each), beats=0.7)
+    rules: dict[Role, RoleRules] = {
+        "main": RoleRules(SnapshotRule(max_steps=int(1.5 * main))),
+        "main exploiter": RoleRules(beats, ResetRule(1.0, "adaptive")),
+        "league exploiter": RoleRules(beats, ResetRule(0.25, "adaptive")),
+    }
+    return LeagueRecipe(
+        description=description,
+        slots=slots,
+        rules=rules,
+        rounds=rounds,
+        agent_steps=agent_steps,
+        matches=matches,
+        exploiter_steps=exploiter_steps,
+        exploiter_matches=exploiter_matches,
+    )
+
+
+def with_baselines(name: str, recipe: LeagueRecipe) -> dict[str, LeagueRecipe]:
+    """A recipe beside plain and fictitious self-play with the same number of agent-steps.
+
+    The one learner takes them all, and is kept as often as the league's main agent.
+    """
+    main = next(slot for slot in recipe.slots if slot.role == "main")
+    more = recipe.agent_steps / recipe.steps_of(main)
+    rule = recipe.rules["main"].snapshot
+    rule = replace(rule, min_steps=int(rule.min_steps * more), max_steps=int(rule.max_steps * more))
+    alone = replace(recipe, slots=(Slot("main", "main", 1.0),), rules={"main": RoleRules(rule)})
+    return {
+        name: recipe,
+        f"{name}-self-play": replace(
+            alone,
+            description=f"plain self-play with the agent-steps of {name}",
+            matchmaking=SelfPlay(),
+        ),
+        f"{name}-fictitious": replace(
+            alone,
+            description=f"fictitious self-play with the agent-steps of {name}",
+            matchmaking=FictitiousSelfPlay(),
+        ),
+    }
+
+
+def _named(matchmaking: Matchmaking) -> dict[str, Any]:
+    return {"way": type(matchmaking).__name__, **vars(matchmaking)}

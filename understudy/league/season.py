@@ -1,0 +1,267 @@
+"""The league's loop: lessons, matches, snapshots, round after round. Read this file first.
+
+    runs/NAME/leagues/RECIPE/
+      league_state.json   everything the league knows, replaced whole after every round
+      players/VERSION/    weights of snapshots and of the learners' present versions
+      results-*.parquet   matches, a shard per round      matches.jsonl   the same in lines
+      summary.json        ratings, mixture, weaknesses    manifest.json
+
+A round is decided by the state before it and the seed alone. Killed at any moment, the same call
+goes on: what a round had finished, lessons and matches, is taken as it is; the rest is done anew
+and comes out the same.
+"""
+
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from understudy.data.runs import begin, finish
+from understudy.data.schema import Table
+from understudy.league import lessons, matches
+from understudy.league.exploit import worst_past
+from understudy.league.hooks import Contestant, Improve, Learnt, Lesson, Play
+from understudy.league.matchmaking import Opponents, likeliest
+from understudy.league.mixture import nash, shares_by_name
+from understudy.league.payoff import Payoff, Tally
+from understudy.league.players import Learner, Player, Roster, beginning, version_name
+from understudy.league.recipe import LeagueRecipe
+from understudy.league.state import (
+    State,
+    check_weights,
+    read_state,
+    weights_digest,
+    write_state,
+)
+from understudy.workers import task_seed
+
+LESSON, DICE = range(2)  # what a seed is drawn for
+Many = Callable[[Callable[[Lesson], Learnt], Sequence[Lesson]], Iterable[Learnt]]
+
+
+def one_by_one(function: Callable[[Lesson], Learnt], given: Sequence[Lesson]) -> list[Learnt]:
+    """The simplest way to give many lessons."""
+    return [function(lesson) for lesson in given]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Season:
+    """A league of one game in one folder."""
+
+    folder: Path
+    game: str
+    recipe: LeagueRecipe
+    start: Contestant
+    """What every learner begins from."""
+    scripted: tuple[str, ...]
+    results: Table
+    """What `play` returns."""
+    play: Play
+    improve: Improve
+    seed: int = 0
+    many: Many = one_by_one
+    """How the lessons of a round are given: they do not depend on each other."""
+
+    def run(
+        self, *, resume: bool = True, told: Callable[[State], None] = lambda state: None
+    ) -> State:
+        """Play all rounds that are left; the league at the end. `told` hears of every round."""
+        begin(self.folder, "league", self._settings(), resume=resume)
+        state = self.begun()
+        self._tidy(state)
+        matches.rewrite_lines(self.folder, state.round, self.results)
+        while state.round < self.recipe.rounds:
+            state, rows = self._round(state)
+            write_state(self.folder, state)
+            matches.append_lines(self.folder / matches.MATCHES, state.round, rows)
+            self._tidy(state)
+            told(state)
+        finish(self.folder, rounds=state.round, agent_steps=state.agent_steps)
+        return state
+
+    def begun(self) -> State:
+        """The league as it was left, every player in good order, or as it begins."""
+        state = read_state(self.folder)
+        if state is None:
+            slots = [(slot.name, slot.role) for slot in self.recipe.slots]
+            roster = beginning(self.start.name, slots, self.scripted)
+            return State(roster, Payoff(), weights=self._digests([self.start.name]))
+        for name in state.roster.members():
+            check_weights(self.contestant(name), state.weights.get(name))
+        return state
+
+    def contestant(self, name: str) -> Contestant:
+        """A player by name."""
+        return lessons.contestant(self.folder, self.start, frozenset(self.scripted), name)
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "game": self.game,
+            "seed": self.seed,
+            "start": self.start.name,
+            "weights": weights_digest(self.start),
+            "scripted": list(self.scripted),
+            **self.recipe.settings(),
+        }
+
+    # --- one round -------------------------------------------------------------------------------
+
+    def _round(self, before: State) -> tuple[State, pa.Table]:
+        """The state after one more round, and the matches played in it."""
+        number = before.round + 1
+        met = {learner.name: self._opponents(learner, before) for learner in before.roster.learners}
+        planned = [self._lesson(one, met[one.name], number) for one in before.roster.learners]
+        learnt = list(self.many(lessons.giver(self.improve), planned))
+        payoff = self._believe(before, planned, learnt)
+        roster = replace(
+            before.roster,
+            learners=tuple(
+                one.trained(lesson.name, found.agent_steps)
+                for one, lesson, found in zip(before.roster.learners, planned, learnt, strict=True)
+            ),
+        )
+        rows, seeds = self._play(roster, payoff, number, before.seeds)
+        after, kept = self._keep(roster, payoff, number)
+        steps = before.agent_steps + sum(one.agent_steps for one in learnt)
+        entry = {
+            "round": number,
+            "agent_steps": steps,
+            "opponents": met,
+            "kept": kept,
+            "metrics": {
+                lesson.name: dict(found.metrics)
+                for lesson, found in zip(planned, learnt, strict=True)
+            },
+            **_standing(roster, after, payoff),
+        }
+        state = State(
+            roster=after,
+            payoff=payoff,
+            round=number,
+            agent_steps=steps,
+            seeds=seeds,
+            weights=self._digests(after.members()),
+            history=(*before.history, entry),
+        )
+        return state, rows
+
+    def _opponents(self, learner: Learner, state: State) -> Opponents:
+        found = self.recipe.matchmaking(learner, state.roster, state.payoff)
+        return likeliest(found, self.recipe.opponents_max)
+
+    def _lesson(self, learner: Learner, met: Opponents, number: int) -> Lesson:
+        slots = [slot.name for slot in self.recipe.slots]
+        place = slots.index(learner.name)
+        name = version_name(learner.name, number)
+        players = {other: self.contestant(other) for other in met if other != learner.name}
+        return Lesson(
+            name=name,
+            start=self.contestant(learner.version),
+            imitation=self.start,
+            opponents=lessons.opponents_of(met, learner.name, players),
+            agent_steps=self.recipe.steps_of(self.recipe.slots[place]),
+            seed=task_seed(self.seed, LESSON, number, place),
+            out=self.folder / "players" / name,
+        )
+
+    def _believe(
+        self, before: State, planned: Sequence[Lesson], learnt: Sequence[Learnt]
+    ) -> Payoff:
+        """What is believed of the new versions before they have played."""
+        payoff = Payoff.from_json(before.payoff.to_json())
+        frozen = before.roster.opponents()
+        heirs = {
+            lesson.name: learner.version
+            for lesson, learner in zip(planned, before.roster.learners, strict=True)
+        }
+        payoff.pass_on(heirs, self.recipe.keep, frozen)
+        heir_of = {old: new for new, old in heirs.items() if old not in frozen}
+        for lesson, found in zip(planned, learnt, strict=True):
+            for name, tally in found.tallies.items():
+                if (other := heir_of.get(name, name)) in {*frozen, *heirs}:
+                    payoff.presume(lesson.name, other, Tally().plus(tally, self.recipe.keep))
+        return payoff
+
+    def _play(self, roster: Roster, payoff: Payoff, number: int, used: int) -> tuple[pa.Table, int]:
+        """Have everybody meet who has not; count it. How many seeds are used now."""
+        names = roster.members()
+        players = {name: self.contestant(name) for name in names}
+        pairs = matches.due(names, payoff, self.recipe.matches, players)
+        planned = matches.pairings(pairs, self.recipe.matches, self.seed, used)
+        rows = matches.play_round(self.folder, number, self.results, self.play, planned)
+        for (one, other), tally in matches.tallies(rows).items():
+            payoff.add(one, other, tally)
+        return rows, used + sum(len(pairing.seeds) for pairing in planned)
+
+    def _keep(
+        self, roster: Roster, payoff: Payoff, number: int
+    ) -> tuple[Roster, list[dict[str, str]]]:
+        """Take snapshots of those whose time has come, and only then reset them."""
+        dice = np.random.default_rng(task_seed(self.seed, DICE, number))
+        learners, frozen = list[Learner](), list(roster.frozen)
+        for one in roster.learners:
+            rules = self.recipe.rules[one.role]
+            if kept := rules.snapshot(one, roster, payoff):
+                frozen.append(_snapshot(one, number, kept.reason))
+                start = rules.reset(one, roster, payoff, kept.succeeded, dice)
+                one = one.kept() if start is None else one.reborn(start)
+            learners.append(one)
+        new = [
+            {"name": player.name, "reason": player.reason}
+            for player in frozen[len(roster.frozen) :]
+        ]
+        return Roster(roster.start, tuple(learners), tuple(frozen)), new
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def _digests(self, names: Iterable[str]) -> dict[str, str]:
+        found = {name: weights_digest(self.contestant(name)) for name in names}
+        return {name: known for name, known in found.items() if known is not None}
+
+    def _tidy(self, state: State) -> None:
+        """Remove the weights of versions that nobody will meet again."""
+        wanted = {*state.roster.members()}
+        wanted |= {version_name(slot.name, state.round + 1) for slot in self.recipe.slots}
+        for folder in (self.folder / "players").glob("*/"):
+            if folder.name not in wanted:
+                shutil.rmtree(folder)
+
+
+def _snapshot(learner: Learner, number: int, reason: str) -> Player:
+    return Player(
+        name=learner.version,
+        role=learner.role,
+        learner=learner.name,
+        parent=learner.parent,
+        round=number,
+        agent_steps=learner.agent_steps,
+        reason=reason,
+    )
+
+
+def _standing(roster: Roster, after: Roster, payoff: Payoff) -> dict[str, Any]:
+    """What a round leaves to tell of: who the learners were, how they stood, who started over."""
+    names = roster.members()
+    return {
+        "learners": {
+            one.name: {
+                "version": one.version,
+                "parent": one.parent,
+                "begun_from": one.begun_from,
+                "life": one.life,
+                "agent_steps": one.agent_steps,
+            }
+            for one in roster.learners
+        },
+        "worst": {one.name: worst_past(payoff, one.version, roster) for one in roster.mains()},
+        "nash": shares_by_name(names, nash(payoff.matrix(names))),
+        "reborn": {
+            new.name: new.begun_from
+            for old, new in zip(roster.learners, after.learners, strict=True)
+            if new.life > old.life
+        },
+    }

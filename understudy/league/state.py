@@ -1,0 +1,114 @@
+"""Everything a league knows, in one value and one file that is written whole after every round."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from understudy.data.files import digest, write_text
+from understudy.errors import InputError
+from understudy.league.hooks import Contestant
+from understudy.league.payoff import Payoff
+from understudy.league.players import Learner, Player, Roster
+
+VERSION = 1
+STATE = "league_state.json"
+
+
+@dataclass(frozen=True)
+class State:
+    """A league between two rounds."""
+
+    roster: Roster
+    payoff: Payoff
+    round: int = 0
+    """How many are behind it."""
+    agent_steps: int = 0
+    """Of all learners together."""
+    seeds: int = 0
+    """How many seeds of matches have been used."""
+    weights: Mapping[str, str] = field(default_factory=dict)
+    """Digests of the weights of everybody who has some."""
+    history: tuple[Mapping[str, Any], ...] = ()
+    """One entry per round: who met whom, who was kept, what the mixture was."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "schema": "understudy.league",
+            "version": VERSION,
+            "round": self.round,
+            "agent_steps": self.agent_steps,
+            "seeds": self.seeds,
+            "start": self.roster.start,
+            "learners": [asdict(learner) for learner in self.roster.learners],
+            "players": [asdict(player) for player in self.roster.frozen],
+            "weights": dict(self.weights),
+            "payoff": self.payoff.to_json(),
+            "history": list(self.history),
+        }
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> "State":
+        """What `to_json` gave."""
+        if (value["schema"], value["version"]) != ("understudy.league", VERSION):
+            raise ValueError(f"version {value['version']}, this program reads {VERSION}")
+        roster = Roster(
+            value["start"],
+            tuple(Learner(**learner) for learner in value["learners"]),
+            tuple(Player(**player) for player in value["players"]),
+        )
+        return State(
+            roster=roster,
+            payoff=Payoff.from_json(value["payoff"]),
+            round=value["round"],
+            agent_steps=value["agent_steps"],
+            seeds=value["seeds"],
+            weights=value["weights"],
+            history=tuple(value["history"]),
+        )
+
+
+def read_state(folder: Path) -> State | None:
+    """The state of the league in a folder; None where none has finished a round."""
+    path = folder / STATE
+    if not path.is_file():
+        return None
+    try:
+        value: Any = json.loads(path.read_text())
+        if not isinstance(value, dict):
+            raise ValueError("not what was written there")
+        return State.from_json(value)
+    except (ValueError, KeyError, TypeError) as failure:
+        raise InputError(
+            f"{path} is damaged ({str(failure) or type(failure).__name__}). Put a copy of it back, "
+            "or start this league over with --fresh"
+        ) from failure
+
+
+def write_state(folder: Path, state: State) -> None:
+    """Replace the state in a folder, whole."""
+    write_text(folder / STATE, json.dumps(state.to_json(), allow_nan=False) + "\n")
+
+
+def weights_digest(player: Contestant) -> str | None:
+    """Stands for the content of a player's weights; None if it is scripted."""
+    if player.weights is None:
+        return None
+    paths = sorted(player.weights.glob("weights.*"))
+    if not paths:
+        raise InputError(
+            f"{player.weights}: the weights of {player.name} are missing. Put them back, or start "
+            "this league over with --fresh"
+        )
+    return "+".join(digest(path) for path in paths)
+
+
+def check_weights(player: Contestant, known: str | None) -> None:
+    """Raise InputError unless a player's weights are what they were."""
+    if known is not None and weights_digest(player) != known:
+        raise InputError(
+            f"{player.weights}: the weights of {player.name} are damaged: they are not what was "
+            "written there. Put a copy of them back, or start this league over with --fresh"
+        )

@@ -1,0 +1,233 @@
+"""The stage that runs a league: a game's hooks, the season, and what is measured at its end.
+
+    league      players -> better players     snapshots, ratings, weaknesses, matches to watch
+
+Like every stage it works in its own folder of a run and can be stopped at any moment.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from understudy import workers
+from understudy.data import shards
+from understudy.data.files import write_text
+from understudy.data.runs import Run
+from understudy.errors import InputError
+from understudy.games import Game, PlayerRef
+from understudy.games.pairs import Fixture
+from understudy.games.players import resolve, weights_digest
+from understudy.league.compare import Field
+from understudy.league.exploit import FreshExploiter
+from understudy.league.hooks import Contestant, Learnt, Lesson, Pairing
+from understudy.league.season import Season, one_by_one
+from understudy.league.state import State
+from understudy.league.summary import own_mixture, read_lines, summarise, write_summary
+from understudy.stages import Workers
+
+Told = Callable[[State], None]
+
+
+def league(
+    game: Game,
+    run: Run,
+    recipe: str,
+    *,
+    start: str | None = None,
+    name: str | None = None,
+    seed: int = 0,
+    worker: Workers = None,
+    resume: bool = True,
+    told: Told = lambda state: None,
+) -> dict[str, Any]:
+    """Run a league, measure its main agents, and have its best matches ready to watch.
+
+    It lies in the run under `name`, by default that of the recipe. `told` hears of every round.
+    """
+    workers.parse(worker)  # before anything is written
+    season = season_of(game, run, recipe, start=start, name=name, seed=seed, worker=worker)
+    state = season.run(resume=resume, told=told)
+    lines = read_lines(season.folder)
+    summary = summarise(state, lines, _exploits(season, state))
+    write_summary(season.folder, summary)
+    _write_replays(game, season, lines, summary["telling_matches"])
+    return summary
+
+
+def season_of(
+    game: Game,
+    run: Run,
+    recipe: str,
+    *,
+    start: str | None = None,
+    name: str | None = None,
+    seed: int = 0,
+    worker: Workers = 0,
+) -> Season:
+    """A league of a game, ready to be run."""
+    if game.league is None or game.play is None:
+        raise InputError(f"{game.name} has no leagues")
+    if name is not None and Path(name).name != name:
+        raise InputError(f"--name must be a plain name, not '{name}'")
+    hooks = game.league()
+    chosen = hooks.recipe(recipe)
+    begin = resolve(game, run, start or hooks.start or next(iter(game.players)))
+    weights_digest(begin)  # which refuses a model without weights
+    taken = any(f"{begin.name}-".startswith(f"{slot.name}-") for slot in chosen.slots)
+    label = f"start-{begin.name}" if taken else begin.name  # versions have such names, too
+    here = workers.parse(worker) == 0
+    return Season(
+        folder=(run.leagues / (name or recipe)).resolve(),  # workers may stand elsewhere
+        game=game.name,
+        recipe=chosen,
+        start=Contestant(label, begin.weights),
+        scripted=tuple(one for one in hooks.scripted if one != begin.name),
+        results=game.results,
+        play=hooks.play or partial(play_pairings, game),
+        improve=hooks.improve,
+        seed=seed,
+        many=one_by_one if here else _Many(worker),
+    )
+
+
+def compare(
+    seasons: Mapping[str, Season], folder: Path, *, matches: int, seed: int = 0
+) -> dict[str, Any]:
+    """Rate the main agents of several finished leagues of one game in one field.
+
+    A league's population is whoever has a twentieth of its own Nash mixture, and its main agent.
+    """
+    populations = {name: _population(season) for name, season in seasons.items()}
+    first = next(iter(seasons.values()))
+    field = Field(
+        populations=populations,
+        reference=first.start,
+        matches=matches,
+        seed=seed,
+        folder=folder,
+        results=first.results,
+    )
+    return field.compare(first.play)
+
+
+def _population(season: Season) -> list[Contestant]:
+    state = season.begun()
+    if state.round < season.recipe.rounds:
+        raise InputError(f"{season.folder} is not finished. Run its understudy league again")
+    main = state.roster.mains()[0].version
+    chosen = [name for name, share in own_mixture(state).items() if share >= 0.05 and name != main]
+    return [season.contestant(name) for name in [*chosen, main]]
+
+
+def play_pairings(game: Game, pairings: Sequence[Pairing]) -> pa.Table:
+    """Each pairing from both sides, by the game's own `play`."""
+    assert game.play is not None
+    tables = [game.results.arrow().empty_table()]
+    for pairing in pairings:
+        one, other = (PlayerRef(player.name, player.weights) for player in pairing.players)
+        for refs in ((one, other), (other, one)):
+            tables.append(game.play(Fixture(refs, pairing.seeds, keep=0)).results)
+    return pa.concat_tables(tables)
+
+
+@dataclass(frozen=True)
+class _Many:
+    """The lessons of a round on several processes."""
+
+    worker: Workers
+
+    def __call__(
+        self, function: Callable[[Lesson], Learnt], given: Sequence[Lesson]
+    ) -> list[Learnt]:
+        tasks = {lesson.name: lesson for lesson in given}
+        outcomes = workers.run(function, tasks, workers=self.worker, title="lessons", quiet=True)
+        for outcome in outcomes:
+            if outcome.error is not None:
+                raise InputError(
+                    f"the lesson of {outcome.key} failed: {outcome.error}. The others are kept; "
+                    "the same command tries this one again"
+                )
+        return [outcome.value for outcome in outcomes]
+
+
+def _exploits(season: Season, state: State) -> dict[str, Mapping[str, Any]]:
+    """What fresh exploiters achieve against each main agent, and the mixture of all trained."""
+    recipe = season.recipe
+    if not recipe.exploiter_steps:
+        return {}
+    targets = {main.name: {season.contestant(main.version): 1.0} for main in state.roster.mains()}
+    targets["nash mixture"] = {
+        season.contestant(name): share for name, share in own_mixture(state).items()
+    }
+    return {
+        name: FreshExploiter(
+            target=target,
+            start=season.start,
+            agent_steps=recipe.exploiter_steps,
+            matches=recipe.exploiter_matches,
+            seed=season.seed,
+            folder=season.folder / "exploiters" / name.replace(" ", "-"),
+            results=season.results,
+        ).measure(season.improve, season.play)
+        for name, target in targets.items()
+    }
+
+
+def _write_replays(
+    game: Game,
+    season: Season,
+    lines: Sequence[Mapping[str, Any]],
+    telling: Sequence[Mapping[str, Any]],
+) -> None:
+    """Play the matches to watch once more, recorded this time, and write their pages.
+
+    They lie in a small run of their own, so that the game finds recordings and weights as ever.
+    """
+    if game.replay is None:
+        return
+    watched = Run(season.folder / "watched")
+    for one in telling:
+        page = season.folder / "replays" / f"{one['match']}.html"
+        company = [
+            line
+            for line in lines
+            if (line["round"], line["players"]) == (one["round"], list(one["players"]))
+        ]
+        if not page.is_file() and _record(game, season, watched, one["match"], company):
+            write_text(page, game.replay(watched, one["match"]))
+
+
+def _record(
+    game: Game, season: Season, watched: Run, match: str, company: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Record a match in full; whether it went as before.
+
+    It is played in the same `company`, side by side with the same matches: a network's answer may
+    differ in the last bit with how many it answers at once, and a match may hang on that.
+    """
+    assert game.play is not None
+    players = [season.contestant(name) for name in company[0]["players"]]
+    refs = tuple(PlayerRef(player.name, player.weights) for player in players)
+    played = game.play(Fixture(refs, tuple(line["seed"] for line in company)))
+    before = {line["match"]: line["score"] for line in company}
+    now = {row["match"]: row["score"] for row in played.results.to_pylist() if row["slot"] == 0}
+    if now.get(match) != before[match]:
+        return False
+    for table in reversed(game.recordings):
+        path = shards.shard_path(watched.recordings, table, match)
+        shards.write_shard(path, played.recordings[table.name])
+    for player in players:
+        if player.weights is not None:
+            _link(watched.model(player.name), player.weights)
+    return True
+
+
+def _link(link: Path, target: Path) -> None:
+    if not link.exists():
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target.resolve(), target_is_directory=True)
