@@ -86,6 +86,9 @@ def record(
     csv: Annotated[
         bool, typer.Option(help="Write negmas-style CSV files as well, below recordings/csv.")
     ] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Write how HRL-XF decides, too: OUT/trace.jsonl.")
+    ] = False,
     track: TrackOption = "std",
     simulator: SimulatorOption = "engine",
     conserve_stock: ConserveOption = False,
@@ -115,6 +118,7 @@ def record(
         simulator_named,
     )
     from understudy.games.scml.players import resolve_all
+    from understudy.games.scml.trace import check_traceable
 
     game, run, rules = load_game("scml"), run_of(out, "scml"), track_named(track)
     top = {2026: max_top_2026, 2025: max_top_2025, 2024: max_top_2024}
@@ -135,10 +139,15 @@ def record(
         seed=seed,
         conserve_stock=conserve_stock,
     )
-    planned = schedule(tournament, purpose=RECORD, watched=watched, keep=None)
+    if trace:
+        check_traceable(competitors)
+    written = run.trace.resolve() if trace else None
+    planned = schedule(tournament, purpose=RECORD, watched=watched, keep=None, trace=written)
     if background:
         go_to_background(run.folder / "record.log")
         return
+    if not resume:
+        run.trace.unlink(missing_ok=True)  # it tells of the worlds that are deleted
     total = stages.record(
         game,
         run,
@@ -152,6 +161,8 @@ def record(
     print(f"{total:,} worlds in {run.recordings}, {size / 1e6:,.1f} MB")
     for line in failure_lines(run.recordings):
         print(line)
+    if trace:
+        print(f"How HRL-XF decided: {run.trace}, or look at it: understudy report {run.folder}")
     if csv:
         from understudy.games.scml.csv_logs import write_all
 

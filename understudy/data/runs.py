@@ -57,6 +57,11 @@ class Run:
         return self.folder / "report.html"
 
     @property
+    def trace(self) -> Path:
+        """How a player decided, line by line; few games write it, and only where asked."""
+        return self.folder / "trace.jsonl"
+
+    @property
     def models(self) -> Path:
         """One folder per trained recipe."""
         return self.folder / "models"

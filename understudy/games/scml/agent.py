@@ -23,6 +23,7 @@ from understudy.games.scml.observe import Observed, observed
 from understudy.games.scml.packed import Packed, packed
 from understudy.games.scml.samples import NUM_GOALS
 from understudy.games.scml.state import Memory, State, morning_of, place_of, promises_of
+from understudy.games.scml.trace import Notes, Trace, Turn, turn_of
 from understudy.games.scml.turns import LiveTurns
 
 ACCEPT, REJECT = ResponseType.ACCEPT_OFFER, ResponseType.REJECT_OFFER
@@ -59,21 +60,26 @@ class HRLAgent(StdSyncAgent):
 
     `checkpoint` is a file of weights or the folder of a trained model; None: L1's baseline and
     L4's teacher alone. `reserve` is the share of the initial balance that purchases never touch.
+    `trace` is a file to which every decision is added with its reasons (`trace.py`).
     """
 
     checkpoint: Path | None = SHIPPED
+    trace: Trace | Path | None = None
 
     def __init__(
         self,
         *arguments: Any,
         checkpoint: Path | str | None = None,
         reserve: float = 0.1,
+        trace: Path | str | None = None,
         **named: Any,
     ) -> None:
         super().__init__(*arguments, **named)
         chosen = self.checkpoint if checkpoint is None else Path(checkpoint)
         self._mind = None if chosen is None else mind_of(chosen)
         self._reserve = reserve
+        if trace is not None:
+            self.trace = Path(trace)
         self._memory = Memory()
         self._offered: dict[str, Offer] = {}
         """What lies on the table of each partner, or was accepted and not yet signed."""
@@ -86,6 +92,8 @@ class HRLAgent(StdSyncAgent):
         self._check_track()
         named = self.id, self._place
         self._dice = random.Random(repr(named))  # the same wherever the same world is played
+        own = self.id, type(self).__name__
+        self._notes = None if self.trace is None else Notes(self.trace, *own)
         super().init()
 
     def _check_track(self) -> None:
@@ -123,7 +131,7 @@ class HRLAgent(StdSyncAgent):
         if not self._place.opens:
             return {}
         state = self._state(name for name in self.negotiators if self.get_nmi(name) is not None)
-        decided = self._decide(state)
+        decided = self._decide(state, "first_proposals")
         for partner, decision in decided.items():
             self._memory.say(partner, decision.offer)
         return {partner: decision.offer for partner, decision in decided.items()}
@@ -134,7 +142,7 @@ class HRLAgent(StdSyncAgent):
         """An answer to everybody who made an offer, decided at once."""
         for partner, offer in offers.items():
             self._memory.hear(partner, states[partner].step, offer)
-        decided = self._decide(self._state(offers))
+        decided = self._decide(self._state(offers), "counter_all")
         for partner, decision in decided.items():
             if decision.response is REJECT:
                 self._memory.say(partner, decision.offer)
@@ -155,14 +163,18 @@ class HRLAgent(StdSyncAgent):
         talks = tuple(self._memory.talk(name, name in suppliers) for name in sorted(partners))
         return State(self._place, self._morning, promises_of(self.awi), talks)
 
-    def _decide(self, state: State) -> dict[str, Decision]:
+    def _decide(self, state: State, call: str) -> dict[str, Decision]:
         """In order of priority, each with what those before it have left."""
         now = self._deliberate(state)
         decided: dict[str, Decision] = {}
+        turns: list[Turn] = []
         for place in now.ranked.order.tolist():
             talk = state.talks[place]
             now.turns.come(place)
-            decision = self.guard(now, place, self.decide(now, place))
+            wish = self.decide(now, place)
+            decision = self.guard(now, place, wish)
+            if self._notes is not None:
+                turns.append(turn_of(now, place, wish, decision))
             decided[talk.partner] = decision
             binding = talk.heard[1:] if decision.response is ACCEPT else decision.offer
             self._offered.pop(talk.partner, None)
@@ -173,6 +185,9 @@ class HRLAgent(StdSyncAgent):
                 now.turns.take(talk.buys, quantity, day - state.morning.day, price)
                 now.safety.room.take(talk.buys, binding)
                 self._offered[talk.partner] = binding
+        if self._notes is not None:
+            has_goals = self._mind is not None and self._mind.about.goals
+            self._notes.write(state.morning.day, call, self._goals if has_goals else None, turns)
         return decided
 
     def _deliberate(self, state: State) -> Deliberation:

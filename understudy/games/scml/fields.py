@@ -9,6 +9,7 @@ every slot each of them plays once, all else equal. That makes their scores comp
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from understudy.errors import InputError
@@ -59,6 +60,8 @@ class WorldPlan:
     """Whose decisions are recorded; None: everybody's."""
     filmed: bool = True
     """Whether it is recorded in full; else only its outcome."""
+    trace: Path | None = None
+    """Where HRL-XF writes down how it decides (`trace.py`); None: nowhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,19 +150,30 @@ class Tournament:
 
 
 def schedule(
-    tournament: Tournament, *, purpose: int, watched: frozenset[str] | None = None, keep: int | None
+    tournament: Tournament,
+    *,
+    purpose: int,
+    watched: frozenset[str] | None = None,
+    keep: int | None,
+    trace: Path | None = None,
 ) -> Schedule:
     """The tasks of a tournament; `keep` worlds spread over it are recorded in full, None: all."""
     worlds = plan(tournament, purpose=purpose)
     every = max(1, -(-len(worlds) // keep)) if keep else 1
     worlds = [
-        replace(world, watched=watched, filmed=keep is None or (keep > 0 and place % every == 0))
+        replace(
+            world,
+            watched=watched,
+            filmed=keep is None or (keep > 0 and place % every == 0),
+            trace=trace,
+        )
         for place, world in enumerate(worlds)
     ]
     chunks = [worlds[i : i + WORLDS_PER_TASK] for i in range(0, len(worlds), WORLDS_PER_TASK)]
     return Schedule(
         name=f"{tournament.field}-{len(tournament.competitors)}-{len(worlds)}-{tournament.seed}",
-        settings=tournament.settings() | {"watched": sorted(watched) if watched else None},
+        settings=tournament.settings()
+        | {"watched": sorted(watched) if watched else None, "trace": trace is not None or None},
         matches=len(worlds),
         fixtures={f"{number:05d}": tuple(chunk) for number, chunk in enumerate(chunks)},
     )

@@ -27,6 +27,7 @@ from understudy.games.scml.film import Film, filmed
 from understudy.games.scml.one_stream import Stream, on_one_stream
 from understudy.games.scml.record import ADVICE, CONTRACTS, DAYS, RECORDINGS, RESULTS, WORLDS
 from understudy.games.scml.stock import quiet, scml_world
+from understudy.games.scml.trace import traced
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ def _joined(table: Table, parts: Sequence[pa.Table]) -> pa.Table:
 def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
     config = draw(plan.factories_per_level, plan.steps, plan.seed, plan.track)
     kinds = _kinds(plan, config)
+    if plan.trace is not None:
+        kinds = traced(kinds, plan.players, plan.trace, plan.match)
     film = Film(len(kinds))
     if plan.filmed:
         kinds = filmed(kinds, film, _watched(plan))

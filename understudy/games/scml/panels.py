@@ -11,6 +11,7 @@ from understudy.games.scml.record import RESULTS
 from understudy.games.scml.replay import explorer_panels
 from understudy.games.scml.resampling import Estimate
 from understudy.games.scml.strength import PlayerStrength, Strength, assess
+from understudy.games.scml.trace_panels import trace_panels
 from understudy.report import charts
 from understudy.report.charts import Interval
 from understudy.report.page import Panel
@@ -19,12 +20,12 @@ MOST = 20  # players in charts that grow with each; tables hold all
 
 
 def panels(run: Run) -> list[Panel]:
-    """Strength, then worlds to look into; none without results and recordings."""
+    """Strength, how HRL-XF decided, worlds to look into: as far as the run has them."""
     results = results_of(run, RESULTS)
     if not results and any(run.recordings.glob(f"{RESULTS.name}-*.parquet")):
         results = {"the recorded worlds": read_results(run.recordings, RESULTS)}
     strength = [panel for name, rows in results.items() for panel in strength_panels(name, rows)]
-    return [*strength, *explorer_panels(run)]
+    return [*strength, *trace_panels(run), *explorer_panels(run)]
 
 
 def strength_panels(name: str, results: pa.Table) -> list[Panel]:

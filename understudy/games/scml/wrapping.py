@@ -4,7 +4,7 @@ Both simulators treat an agent by what it leaves to the base classes, so only me
 be replaced without a thought.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from negmas.sao import SAOSyncController
@@ -35,9 +35,7 @@ def own_calls(kind: type[OneShotAgent]) -> list[str]:
     ]
 
 
-def subclass(
-    kind: type[OneShotAgent], members: Mapping[str, Callable[..., Any]]
-) -> type[OneShotAgent]:
-    """A class that passes for `kind` and has these methods instead."""
+def subclass(kind: type[OneShotAgent], members: Mapping[str, Any]) -> type[OneShotAgent]:
+    """A class that passes for `kind` and has these methods, or values, instead."""
     named = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
     return type(kind.__name__, (kind,), {**members, **named})
