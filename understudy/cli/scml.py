@@ -2,7 +2,8 @@
 
 import json as json_text
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +22,11 @@ from understudy.cli.options import (
     out_console,
     run_of,
 )
+from understudy.errors import InputError
+
+if TYPE_CHECKING:
+    from understudy.games import PlayerRef
+    from understudy.games.scml.engine.rules import Track
 
 FieldOption = Annotated[
     str, typer.Option("--field", help="Their company: official, champions or penguins.")
@@ -57,6 +63,24 @@ ConserveOption = Annotated[
     bool, typer.Option("--conserve-stock", help="Production takes from stock; in scml it does not.")
 ]
 TopOption = Annotated[int, typer.Option(help="How many of that year's agents, best first.")]
+
+
+def named(text: str, option: str) -> list[str]:
+    """The names in an option; InputError if there are none."""
+    if found := names(text):
+        return found
+    raise InputError(f"no SCML agent is named in --{option} '{text}'")
+
+
+def known_to_play(text: str, competitors: "Sequence[PlayerRef]", track: "Track") -> frozenset[str]:
+    """Names of agents to watch: competitors, or any in the catalogue, who may be fillers."""
+    from understudy.games.scml.engine import agents as known
+
+    ours = {ref.name for ref in competitors}
+    others = [name for name in named(text, "track-only") if name not in ours]
+    return frozenset(ours.intersection(names(text) or ())) | frozenset(
+        known.names(",".join(others), track) if others else ()
+    )
 
 
 def record(
@@ -122,8 +146,9 @@ def record(
 
     game, run, rules = load_game("scml"), run_of(out, "scml"), track_named(track)
     top = {2026: max_top_2026, 2025: max_top_2025, 2024: max_top_2024}
-    competitors = resolve_all(game, run, names(agents) or known.best(top, rules), rules)
-    watched = frozenset(names(track_only) or ()) or None
+    chosen = known.best(top, rules) if agents is None else named(agents, "agents")
+    competitors = resolve_all(game, run, chosen, rules)
+    watched = None if track_only is None else known_to_play(track_only, competitors, rules)
     tournament = Tournament(
         field=field_named(field),
         competitors=competitors,

@@ -184,7 +184,7 @@ def test_nothing_is_written_under_the_home_directory(runs):
 
 
 MISTAKES = {
-    "record scml --agents Pengiun": ["no SCML agent 'Pengiun'; there is", "Penguin"],
+    "record scml --agents Pengiun": ["no player 'Pengiun'", "Penguin"],
     "record scml --agents ,": ["no SCML agent is named"],
     "record scml --field desert": ["no field 'desert'; there is official, champions, penguins"],
     "record scml --simulator real": ["no simulator 'real'; there is engine, scml"],
