@@ -415,15 +415,16 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     for opponent in ("expert", "rusher", "kiter", "camper", "collector"):
         assert re.search(rf"imitate-quick +│ {opponent} ", done.out)
     assert "4 worlds of 1 configurations" in done.out
-    pages = run / "arena" / "report.html", run / "scml" / "report.html"
-    assert done.out.splitlines()[-1] == f"Open {pages[0]} and {pages[1]}: they need no network."
+    pages = [run / game / "report.html" for game in ("arena", "scml", "dota")]
+    named = ", ".join(map(str, pages))
+    assert done.out.splitlines()[-1] == f"Open {named}: they need no network."
     assert all(page.stat().st_size > 20_000 for page in pages)
     before = contents(run)
     again = understudy("demo", *command)
     assert again.code == 0
     assert again.out == done.out
     changed = {name for name in before if contents(run)[name] != before[name]}
-    assert changed <= {"arena/report.html", "scml/report.html"}  # they tell when they were written
+    assert changed <= {f"{game}/report.html" for game in ("arena", "scml", "dota")}
 
 
 @pytest.mark.slow
@@ -436,5 +437,5 @@ def test_the_demo_works_at_full_size(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    for game in ("arena", "scml"):
+    for game in ("arena", "scml", "dota"):
         assert (tmp_path / "runs" / "demo" / game / "report.html").exists()
