@@ -123,6 +123,15 @@ def test_training_goes_on_from_given_weights(samples, tmp_path):
     assert on.settings()["init"] != L3.settings()["init"]
 
 
+def test_weights_that_know_goals_need_samples_that_do(samples, tmp_path):
+    WHOLE.fit(samples, tmp_path / "hrl-xf", seed=0)
+    on = replace(L3, init=tmp_path / "hrl-xf")
+    with pytest.raises(InputError, match="understudy encode scml --goals"):
+        on.fit(samples, tmp_path / "on", seed=0)
+    on.fit(tmp_path / "hrl-xf" / "samples", tmp_path / "on", seed=0)
+    assert read_bundle(tmp_path / "on").about.goals
+
+
 def test_advantage_weights_go_on_from_l3_or_say_so(samples, tmp_path):
     awr = replace(L3, kind="awr")
     with pytest.raises(InputError, match="Train them: understudy train scml l3"):
@@ -276,6 +285,11 @@ def test_dagger_plays_learns_and_resumes(samples, tmp_path, monkeypatch):
     )
     monkeypatch.setattr(dagger, "Tournament", _short)
     recipe = replace(RECIPES["dagger"], l3=L3, rounds=2, configs=1)
+    WHOLE.fit(samples, tmp_path / "hrl-xf", seed=0)
+    goals = replace(recipe, init=tmp_path / "hrl-xf", rounds=1)
+    goals.fit(samples, tmp_path / "with-goals", seed=0)
+    assert read_bundle(tmp_path / "with-goals").about.goals
+    assert set(read_bundle(tmp_path / "with-goals").layers) == {"l2", "l3", "l4"}
     with pytest.raises(StoppedError):
         recipe.fit(samples, tmp_path / "dagger", seed=0, progress=stop_at(6))
     found = recipe.fit(samples, tmp_path / "dagger", seed=0)

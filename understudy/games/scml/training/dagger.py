@@ -76,6 +76,9 @@ class DaggerRecipe:
                 f"{current} holds no weights to begin with. Train them first, or --init"
             )
         given = samples
+        if read_bundle(current).about.goals and not (samples / GOALS_FILE).is_file():
+            given = out / "samples"  # what it begins with knows goals, so all samples must
+            fill_goals(samples, given, current)
         for number in range(1, self.rounds + 1):
             folder = out / f"round-{number}"
             self._play(current, folder / "played", 1000 * seed + number)

@@ -124,7 +124,13 @@ class OfferRecipe(LayerRecipe):
         """New weights, or those to begin with."""
         network = self._network(seed)
         network.standard.set(*moments(splits["train"], lambda batch: batch.x))
-        network.goals_from = splits["train"].folder / GOALS_FILE
+        goals_from: Path = splits["train"].folder / GOALS_FILE
+        network.goals_from = goals_from
+        if self.init is not None and read_bundle(self.init).about.goals != goals_from.is_file():
+            raise InputError(
+                f"{self.init} and the samples differ in whether they know L2's goals. Fill them "
+                f"in: understudy encode scml --goals {self.init}; or begin with other weights"
+            )
         return self.started(network)
 
     def _network(self, seed: int | None) -> OfferNetwork:
