@@ -165,7 +165,7 @@ class OfferRecipe(LayerRecipe):
     def save(self, folder: Path, network: OfferNetwork, name: str) -> None:
         """With the L2 whose goals it was trained with, so that it can play."""
         layers = {"l3": weights_of(network)}
-        goals_from: Path | None = getattr(network, "goals_from", None)
+        goals_from = network.goals_from
         has_goals = goals_from is not None and goals_from.is_file()
         if goals_from is not None and has_goals:
             layers["l2"] = dict(read_bundle(goals_from).layers["l2"])
