@@ -406,7 +406,7 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     monkeypatch.setattr(
         pairs, "to_compete", lambda *a, **options: to_compete(*a, **options | {"matches": 2})
     )
-    monkeypatch.setattr(cli.arena, "out_console", Console(width=120))
+    monkeypatch.setattr(cli.pairs, "out_console", Console(width=120))
     run = tmp_path / "run"
     command = ["--matches", "60", "--worlds", "1", "--seed", "9", "--workers", "0", "--out", run]
     done = understudy("demo", *command)
