@@ -80,7 +80,21 @@ def test_a_critic_goes_on_from_lesson_to_lesson(start, tmp_path):
     assert weights(tmp_path / "three") == weights(start)
 
 
+def test_who_begins_borrows_the_critic_of_an_opponent(start, tmp_path):
+    """Of the likeliest that has one; it then learns alone for a third of the time only."""
+    recipe = replace(TINY, critic_first=2)
+    (tmp_path / "main").mkdir()
+    improve(recipe, start, {PlayerRef(SELF): 1.0}, STEPS, 0, tmp_path / "main")
+    old, main = Contestant("old", start), Contestant("main", tmp_path / "main")
+    short = {"agent_steps": 2 * 16 * 4}  # two iterations
+    give(recipe, lesson(start, tmp_path / "alone", opponents=(Opponent(old, 1.0),), **short))
+    assert weights(tmp_path / "alone") == weights(start)
+    both = (Opponent(old, 0.9), Opponent(main, 0.1))
+    give(recipe, lesson(start, tmp_path / "lent", opponents=both, **short))
+    assert weights(tmp_path / "lent") != weights(start)
+
+
 def test_a_damaged_memory_is_one_line(start, tmp_path):
     (start / MEMORY).write_bytes(b"no")
     with pytest.raises(InputError, match=rf"{MEMORY}: not a whole checkpoint .* Delete it"):
-        improve(TINY, start, {PlayerRef(SELF): 1.0}, STEPS, 0, tmp_path / "out")
+        give(TINY, lesson(start, tmp_path / "out"))

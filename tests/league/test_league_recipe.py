@@ -13,8 +13,11 @@ NUMBERS = {"description": "d", "rounds": 3, "agent_steps": 100, "matches": 4}
 
 
 def test_shares_of_agent_steps():
-    league = three_roles(**NUMBERS, main_share=0.6)
-    assert [league.steps_of(slot) for slot in league.slots] == [60, 20, 20]
+    league = three_roles(**NUMBERS, shares=(6.0, 3.0, 1.0))
+    assert [league.steps_of(slot) for slot in league.slots] == [60, 30, 10]
+    assert league.rules["main"].snapshot.max_steps == 90  # every second round, half a round early
+    assert league.rules["main exploiter"].snapshot.max_steps == 105
+    assert league.rules["league exploiter"].snapshot.min_steps == 5
 
 
 def test_baselines_take_as_many_agent_steps_and_are_kept_as_often():

@@ -5,14 +5,16 @@ players are policies (`learn.policy`) and that can be refined has leagues with
 `League(partial(give, RECIPE), ...)`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from understudy.games import PlayerRef
 from understudy.league.hooks import Learnt, Lesson
+from understudy.league.hooks import Opponent as Met
 from understudy.league.payoff import Tally
 from understudy.learn.checkpoint import reading_checkpoint, write_checkpoint
 from understudy.learn.matches import SELF, Opponent, packed
@@ -30,20 +32,22 @@ def give(recipe: Refinement, lesson: Lesson) -> Learnt:
     The learning rate stays as it is: falling, it would begin anew with every lesson.
     """
     assert lesson.start.weights is not None
-    # A learner that has a critic from its last lesson need not begin one.
-    knows = (lesson.start.weights / MEMORY).is_file()
-    chosen = replace(recipe, decay=False, critic_first=0 if knows else recipe.critic_first)
+    memory = recalled(lesson.start.weights) or _critic_of(lesson.opponents)
+    first = recipe.critic_first
+    if memory is not None:  # a known critic need not begin, a borrowed one gets used to its player
+        first = 0 if "optimizer" in memory else first // 3
     players = [one.player for one in lesson.opponents]
     refs = [PlayerRef(one.name, one.weights) if one else PlayerRef(SELF) for one in players]
     shares = [one.probability for one in lesson.opponents]
     improved = improve(
-        chosen,
+        replace(recipe, decay=False, critic_first=first),
         lesson.start.weights,
         dict(zip(refs, shares, strict=True)),
         lesson.agent_steps,
         lesson.seed,
         lesson.out,
         teacher=lesson.imitation.weights,
+        memory=memory,
     )
     tallies = {name: Tally(*map(float, counts)) for name, counts in improved.tally.items()}
     return Learnt(improved.agent_steps, tallies, improved.metrics)
@@ -58,6 +62,7 @@ def improve(
     out: Path,
     *,
     teacher: Path | None = None,
+    memory: Mapping[str, Any] | None = None,
 ) -> Improved:
     """Train the policy in `start` for about so many agent-steps; leave weights and memory in `out`.
 
@@ -70,11 +75,6 @@ def improve(
             return Opponent(ref.name, probability)
         return Opponent(ref.name, probability, packed(load_policy(ref.weights, decisions)))
 
-    memory = None
-    if (start / MEMORY).is_file():
-        cure = f"Delete it: the player in {start} then learns on without it"
-        with reading_checkpoint(start / MEMORY, torch.device("cpu"), cure) as content:
-            memory = content
     improved = improve_policy(
         recipe,
         load_policy(start, decisions),
@@ -87,3 +87,22 @@ def improve(
     write_checkpoint(out / MEMORY, improved.memory)
     save_policy(out, improved.policy)
     return improved
+
+
+def recalled(folder: Path) -> Mapping[str, Any] | None:
+    """What the last lesson of the player in `folder` left beside its weights; None: nothing."""
+    if not (folder / MEMORY).is_file():
+        return None
+    cure = f"Delete it: the player in {folder} then learns on without it"
+    with reading_checkpoint(folder / MEMORY, torch.device("cpu"), cure) as content:
+        return {**content}
+
+
+def _critic_of(opponents: Sequence[Met]) -> Mapping[str, Any] | None:
+    """The critic of the likeliest opponent that has one: it has judged the same matches."""
+    for one in sorted(opponents, key=lambda one: -one.probability):
+        if one.player is not None and one.player.weights is not None:
+            memory = recalled(one.player.weights)
+            if memory is not None and memory["critic"] is not None:
+                return {"critic": memory["critic"]}
+    return None

@@ -302,14 +302,15 @@ class Refiner:
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Go on with what another refiner of the same recipe and policy knew.
+        """Go on with what another refiner of the same recipe knew, or with its critic alone.
 
         Its matches go on, too. If all began at once, all would be learnt from at the same age.
         """
         if self.learner.critic is not None and memory["critic"] is not None:
             self.learner.critic.load_state_dict(memory["critic"])
-        self.optimizer.load_state_dict(deepcopy(memory["optimizer"]))  # torch would share it
-        self.matches = [_arrays(state) for state in memory["matches"]]
+        if "optimizer" in memory:
+            self.optimizer.load_state_dict(deepcopy(memory["optimizer"]))  # torch would share it
+        self.matches = [_arrays(state) for state in memory.get("matches", ())]
 
     def state(self) -> dict[str, Any]:
         """Everything needed to go on, as tensors and plain values."""
@@ -359,7 +360,8 @@ def improve(
     """Train a policy against these opponents for about so many agent-steps.
 
     The same arguments give the same weights. A league calls this; `refined.py` trains to files.
-    `memory` is that of an earlier call whose policy this is, so that its critic goes on as well.
+    `memory` is that of an earlier call whose policy this is, so that its critic goes on as well;
+    or only somebody's critic.
     """
     refiner = Refiner(recipe, policy, opponents, seed, teacher=teacher)
     if memory is not None:
