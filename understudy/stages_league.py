@@ -30,7 +30,7 @@ from understudy.league.state import State
 from understudy.league.summary import own_mixture, read_lines, summarise, write_summary
 from understudy.stages import Workers
 
-Told = Callable[[State], None]
+Told = Callable[[State, int], None]
 
 
 def league(
@@ -43,15 +43,16 @@ def league(
     seed: int = 0,
     worker: Workers = None,
     resume: bool = True,
-    told: Told = lambda state: None,
+    told: Told = lambda state, rounds: None,
 ) -> dict[str, Any]:
     """Run a league, measure its main agents, and have its best matches ready to watch.
 
-    It lies in the run under `name`, by default that of the recipe. `told` hears of every round.
+    It lies in the run under `name`, by default that of the recipe. `told` hears how it stands and
+    how many rounds there are, at the beginning and after every round.
     """
     workers.parse(worker)  # before anything is written
     season = season_of(game, run, recipe, start=start, name=name, seed=seed, worker=worker)
-    state = season.run(resume=resume, told=told)
+    state = season.run(resume=resume, told=lambda state: told(state, season.recipe.rounds))
     lines = read_lines(season.folder)
     summary = summarise(state, lines, _exploits(season, state))
     write_summary(season.folder, summary)

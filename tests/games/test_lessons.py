@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import numpy as np
 import page_game
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from understudy.errors import InputError
 from understudy.games import PlayerRef
@@ -50,6 +52,11 @@ def weights(folder):
     return (folder / "weights.safetensors").read_bytes()
 
 
+def flat(folder):
+    tensors = load_file(folder / "weights.safetensors")
+    return np.concatenate([tensor.numpy().ravel() for tensor in tensors.values()])
+
+
 def test_the_same_lesson_gives_the_same_weights(start, tmp_path):
     one = give(TINY, lesson(start, tmp_path / "one"))
     two = give(TINY, lesson(start, tmp_path / "two"))
@@ -78,6 +85,13 @@ def test_a_critic_goes_on_from_lesson_to_lesson(start, tmp_path):
     (tmp_path / "one" / MEMORY).unlink()
     give(TINY, lesson(start, tmp_path / "three", start=second, **short))
     assert weights(tmp_path / "three") == weights(start)
+
+
+def test_a_lesson_says_how_fast_to_learn(start, tmp_path):
+    give(TINY, lesson(start, tmp_path / "still", rate=1e-12))
+    give(TINY, lesson(start, tmp_path / "usual"))
+    moved = [np.abs(flat(tmp_path / name) - flat(start)).max() for name in ("still", "usual")]
+    assert moved[0] < 1e-9 < moved[1]
 
 
 def test_who_begins_borrows_the_critic_of_an_opponent(start, tmp_path):

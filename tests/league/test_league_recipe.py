@@ -1,6 +1,7 @@
 """Settings of leagues, and baselines that cost the same."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from toy_league import recipe
@@ -18,6 +19,14 @@ def test_shares_of_agent_steps():
     assert league.rules["main"].snapshot.max_steps == 90  # every second round, half a round early
     assert league.rules["main exploiter"].snapshot.max_steps == 105
     assert league.rules["league exploiter"].snapshot.min_steps == 5
+
+
+def test_main_agents_learn_ever_more_slowly():
+    league = three_roles(**NUMBERS | {"rounds": 4})
+    main, hunter, _ = league.slots
+    assert [league.rate(main, number) for number in (1, 2, 3, 4)] == [1, 0.75, 0.5, 0.25]
+    assert league.rate(hunter, 4) == 1  # it has to find what the main agent leaves open
+    assert replace(league, anneal=False).rate(main, 4) == 1
 
 
 def test_baselines_take_as_many_agent_steps_and_are_kept_as_often():

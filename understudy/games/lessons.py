@@ -29,7 +29,7 @@ MEMORY = "learner.pt"
 def give(recipe: Refinement, lesson: Lesson) -> Learnt:
     """Refine the lesson's player against its opponents, kept near to the imitation.
 
-    The learning rate stays as it is: falling, it would begin anew with every lesson.
+    Within a lesson the learning rate stays as it is: falling, it would begin anew with every one.
     """
     assert lesson.start.weights is not None
     memory = recalled(lesson.start.weights) or _critic_of(lesson.opponents)
@@ -40,7 +40,12 @@ def give(recipe: Refinement, lesson: Lesson) -> Learnt:
     refs = [PlayerRef(one.name, one.weights) if one else PlayerRef(SELF) for one in players]
     shares = [one.probability for one in lesson.opponents]
     improved = improve(
-        replace(recipe, decay=False, critic_first=first),
+        replace(
+            recipe,
+            decay=False,
+            critic_first=first,
+            learning_rate=recipe.learning_rate * lesson.rate,
+        ),
         lesson.start.weights,
         dict(zip(refs, shares, strict=True)),
         lesson.agent_steps,

@@ -33,6 +33,9 @@ class LeagueRecipe:
     matchmaking: Matchmaking = ByRole()  # noqa: RUF009 - frozen
     keep: float = 0.5
     """Share of its evidence that a learner's new version takes over. High: slow to see change."""
+    anneal: bool = True
+    """Let the learning rate of main agents fall to 0 along a line over all rounds. Without it the
+    last version is one of many that come and go, and may just have found a new weakness."""
     opponents_max: int = 16
     """Of one lesson. Down: quicker lessons; the least likely opponents are left out of them."""
     exploiter_steps: int = 0
@@ -52,6 +55,11 @@ class LeagueRecipe:
     def steps_of(self, slot: Slot) -> int:
         """A learner's agent-steps per round."""
         return round(self.agent_steps * slot.share / sum(other.share for other in self.slots))
+
+    def rate(self, slot: Slot, round_number: int) -> float:
+        """The share of its learning rate that a learner has left, rounds counted from 1."""
+        falls = self.anneal and slot.role == "main"
+        return 1 - (round_number - 1) / self.rounds if falls else 1.0
 
     def settings(self) -> dict[str, Any]:
         """All of it, fit for JSON."""

@@ -30,7 +30,7 @@ def league() -> League:
         rounds=8,
         agent_steps=2_000_000,
         matches=40,
-        shares=(0.8, 0.15, 0.05),
+        shares=(0.75, 0.2, 0.05),
         keep_every=1,
         beats=0.6,
         reset="past main",

@@ -68,10 +68,10 @@ refine_quick = replace(
     refine,
     description="the same in under a minute, for demos and tests",
     start="imitate-quick",
-    iterations=40,
-    matches=256,
-    batch_size=160,
+    iterations=60,
+    critic=(64, 64),
     critic_first=5,
+    learning_rate=4e-4,
 )
 
 RECIPES: Final[dict[str, Recipe]] = {
