@@ -291,7 +291,7 @@ def _demo_arena(run: Path, matches: int, seed: int, workers: str | None, resume:
     arena.compete(field, out=run, matches=200, seed=seed, workers=workers, resume=resume)
     err_console.rule("6/11  league: main agent and exploiters harden each other")
     league_command.league(
-        "arena", out=run, start="imitate-quick", seed=seed, workers=workers, resume=resume
+        "arena", "demo", run, "imitate-quick", seed=seed, workers=workers, resume=resume
     )
     err_console.rule("7/11  report")
     report(run)

@@ -8,7 +8,7 @@ from understudy.games.arena.pairings import play_pairings
 from understudy.games.arena.recipes import refine
 from understudy.league.hooks import League, Learnt, Lesson
 from understudy.league.matchmaking import ByRole
-from understudy.league.recipe import three_roles, with_baselines
+from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
 from understudy.learn.policy import load_policy
 
 _STRIDE = 0.0256
@@ -23,12 +23,12 @@ def give(lesson: Lesson) -> Learnt:
     return lessons.give(recipe, lesson)
 
 
-def league() -> League:
-    """`quick` ends in minutes; `full` takes hours."""
-    quick = three_roles(
-        description="eight rounds in minutes",
-        rounds=8,
-        agent_steps=2_000_000,
+def sized(description: str, rounds: int, agent_steps: int, exploiter_steps: int) -> LeagueRecipe:
+    """A league of three roles whose exploiters hunt the main agent from where it was last round."""
+    return three_roles(
+        description=description,
+        rounds=rounds,
+        agent_steps=agent_steps,
         matches=40,
         shares=(0.75, 0.2, 0.05),
         keep_every=1,
@@ -36,20 +36,19 @@ def league() -> League:
         reset="past main",
         matchmaking=ByRole(curriculum=0.0),
         opponents_max=8,
-        exploiter_steps=5_000_000,
+        exploiter_steps=exploiter_steps,
         exploiter_matches=1_000,
     )
-    full = three_roles(
-        description="forty rounds in hours",
-        rounds=40,
-        agent_steps=10_000_000,
-        matches=100,
-        exploiter_steps=20_000_000,
-        exploiter_matches=2_000,
-    )
+
+
+def league() -> League:
+    """`demo` ends in two minutes, `quick` in ten; `full` takes hours."""
+    demo = sized("four rounds, to see what a league is", 4, 1_000_000, 1_000_000)
+    quick = sized("eight rounds in minutes", 8, 2_000_000, 5_000_000)
+    full = sized("forty rounds in hours", 40, 10_000_000, 20_000_000)
     return League(
         give,
-        {**with_baselines("quick", quick), **with_baselines("full", full)},
+        {"demo": demo, **with_baselines("quick", quick), **with_baselines("full", full)},
         scripted=("expert", "rusher", "kiter"),
         start="imitate-small",
         play=play_pairings,
