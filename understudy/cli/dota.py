@@ -199,20 +199,27 @@ def recommend(
     ] = None,
     models: Annotated[
         Path | None,
-        typer.Option(help="RUN/models with value, items and wards. [default: those shipped]"),
+        typer.Option(help="RUN/models with value, items, wards. [default: those shipped]"),
     ] = None,
+    by: Annotated[
+        str, typer.Option(help="Order of items: habit, as others buy; value, as the model likes.")
+    ] = "habit",
     json: JsonOption = False,
 ) -> None:
-    """Say what to do next at a minute of a match: items, wards, towers.
+    """Say what to do next at a minute of a match: items, wards, objectives.
+
+    Each with how often others did it and what the value model thinks of it, its cost paid.
 
     Example: understudy recommend dota 8182370121.json.gz --minute 15 --player 0
     """
     from dataclasses import asdict
 
-    from understudy.games.dota.recommend import advise
+    from understudy.games.dota.recommend import ORDERS, advise
     from understudy.games.dota.story import load_models, open_story
 
-    advice = advise(open_story(match), load_models(models), minute, player)
+    if by not in ORDERS:
+        raise InputError(f"--by must be {' or '.join(ORDERS)}, not '{by}'")
+    advice = advise(open_story(match), load_models(models), minute, player, by)
     if json:
         print(json_text.dumps(asdict(advice), indent=2))
         return
@@ -223,19 +230,25 @@ def recommend(
     if advice.chance is None:
         return
     print(f"Radiant wins with {advice.chance:.0%}")
-    for title, rows in (
-        ("next items, as others bought", advice.items),
-        ("where observer wards go", advice.wards),
-        ("towers that stand", advice.objectives),
-    ):
-        out_console.print(_advice_table(title, rows))
+    for slot in sorted({line["slot"] for line in advice.items}):
+        rows = [line for line in advice.items if line["slot"] == slot]
+        title = f"{rows[0]['hero']} (player {slot}), about {rows[0]['cash']:,} gold at hand"
+        out_console.print(_advice_table(title, ("item", "chance", "model", "why"), rows))
+    for side in sorted({line["side"] for line in advice.wards}, reverse=True):
+        rows = [line for line in advice.wards if line["side"] == side]
+        title = f"{side}: where wards go (model: {rows[0]['model']})"
+        out_console.print(_advice_table(title, ("x", "y", "chance", "why"), rows))
+        rows = [line for line in advice.objectives if line["side"] == side]
+        title = f"{side}: what may be taken"
+        out_console.print(_advice_table(title, ("take", "model", "why"), rows))
+    out_console.print(f"chance: how often others did it. {advice.view}.", highlight=False)
 
 
-def _advice_table(title: str, rows: list[dict[str, Any]]) -> "Table":
-    names = [name for name in (rows[0] if rows else {}) if name != "cash"]
-    table = (
-        _table(title, *(name.replace("_", " ") for name in names)) if names else _table(title, "-")
-    )
+def _advice_table(title: str, names: tuple[str, ...], rows: list[dict[str, Any]]) -> "Table":
+    table = _table(title, *names)
+    for column in table.columns:
+        column.no_wrap = column.header != "why"
+        column.justify = "right" if column.header in ("x", "y", "chance", "model") else "left"
     for row in rows:
         table.add_row(*(_said(name, row[name]) for name in names))
     return table
@@ -244,13 +257,7 @@ def _advice_table(title: str, rows: list[dict[str, Any]]) -> "Table":
 def _said(name: str, value: Any) -> str:
     if name == "chance":
         return f"{value:.0%}" if value >= 0.1 else f"{value:.1%}"
-    return (
-        f"{value:,}"
-        if isinstance(value, int)
-        else f"{value:.0f}"
-        if isinstance(value, float)
-        else value
-    )
+    return f"{value:.0f}" if isinstance(value, float) else str(value)
 
 
 # --- what training says --------------------------------------------------------------------------

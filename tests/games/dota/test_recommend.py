@@ -12,6 +12,7 @@ from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota import facts
 from understudy.games.dota.recommend import advise
+from understudy.games.dota.saved import Worth
 from understudy.games.dota.story import load_models, open_story
 from understudy.games.dota.synthetic import World, generate
 
@@ -46,14 +47,44 @@ def test_advice_names_what_is_left_to_pay_and_never_what_is_owned(match, models)
     spent = facts.items()["ogre_axe"].cost + facts.items()["blink"].cost
     assert advice.items[0]["cash"] == max(0, 600 + 1000 - spent)
     for line in advice.items:
-        assert f"{line['left_to_pay']:,} gold left to pay" in line["why"]
+        assert line["why"].startswith(f"{line['left_to_pay']:,} gold left")
+        assert line["model"] == str(Worth(line["gain"], line["error"])) and line["error"] > 0
+    assert "no proof" in advice.view
     assert {line["side"] for line in advice.wards} == {"Radiant"} and len(advice.wards) == 5
     # The middle tower of Dire fell at 300 s.
-    assert [line["take"] for line in advice.objectives] == [
-        "tier 1 tower, top",
-        "tier 2 tower, mid",
-        "tier 1 tower, bot",
-    ]
+    assert {line["take"] for line in advice.objectives} == {
+        *("tier 1 tower, top", "tier 2 tower, mid", "tier 1 tower, bot"),
+        "Roshan",
+    }
+    assert all(line["gain"] > 0 for line in advice.objectives)
+
+
+def test_gold_that_is_not_there_yet_is_waited_for(match, models):
+    told = json.loads(match.read_text())
+    for player in told["players"]:
+        player["gold_t"] = [40 * k for k in range(21)]
+    match.write_text(json.dumps(told))
+    lines = advise(open_story(str(match)), models, 10, player=3).items
+    assert {line["cash"] for line in lines} == {1000}
+    for line in lines:
+        left = line["left_to_pay"]
+        wait = "can be paid" if left <= 1300 else f"in {(left - 1000) / 40:.0f} min"
+        assert line["why"].endswith(wait)
+
+
+def test_no_ward_is_advised_where_one_of_ours_stands(match, models):
+    first = advise(open_story(str(match)), models, 10, player=0).wards[0]
+    told = json.loads(match.read_text())
+    ward = {"time": 590, "x": first["x"], "y": first["y"], "ehandle": 5, "key": "[1,1]"}
+    told["players"][1]["obs_log"] = [ward]
+    match.write_text(json.dumps(told))
+    later = advise(open_story(str(match)), models, 10, player=0).wards
+    assert len(later) == 5
+    assert all(max(abs(w["x"] - first["x"]), abs(w["y"] - first["y"])) >= 6 for w in later)
+    told["players"][1]["obs_left_log"] = [ward | {"time": 595}]
+    match.write_text(json.dumps(told))
+    spot = advise(open_story(str(match)), models, 10, player=0).wards[0]
+    assert (spot["x"], spot["y"]) == (first["x"], first["y"])
 
 
 def test_advice_does_not_know_what_comes_later(match, models):

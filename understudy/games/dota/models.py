@@ -46,6 +46,8 @@ class Linear:
     columns: Callable[[Samples], Floats]
     weights: Mapping[str, Floats]
     """By label; the last is the constant."""
+    spread: Floats | None = None
+    """How uncertain each weight of `y_win` is, one standard error; None: not known."""
 
     def predict(self, label: str, samples: Samples) -> Floats:
         """By a dot product, for `y_win` through the logistic function."""
@@ -81,6 +83,18 @@ def fit_logistic(columns: Floats, won: Floats, weight: Floats, penalty: Floats) 
         if np.abs(step).max() < 1e-7:
             break
     return beta
+
+
+def spread_of(columns: Floats, beta: Floats, weight: Floats, penalty: Floats) -> Floats:
+    """Standard errors of weights that `fit_logistic` found, by Laplace's approximation.
+
+    Rows weigh as many as there are matches, so the minutes of a match count as one result.
+    """
+    known = np.concatenate([columns, np.ones((len(columns), 1))], axis=1).astype(np.float32)
+    chance = logistic(known @ beta)
+    curve = (weight * chance * (1 - chance)).astype(np.float32)
+    hessian = (known * curve[:, None]).T @ known + np.diag(np.append(penalty, 1e-9))
+    return np.sqrt(np.diag(np.linalg.inv(hessian.astype(np.float64))))
 
 
 def fit_linear(columns: Floats, target: Floats, weight: Floats, penalty: Floats) -> Floats:
@@ -195,7 +209,9 @@ class Symmetric:
             label: fit_linear(known, train.labels[label], weight, penalty) for label in CHANGES
         }
         weights = {"y_win": won, **changes}
-        return Linear(symmetric, {n: w / np.append(scale, 1.0) for n, w in weights.items()})
+        scale = np.append(scale, 1.0)
+        spread = spread_of(known, won, weight, penalty) / scale
+        return Linear(symmetric, {n: w / scale for n, w in weights.items()}, spread)
 
 
 # --- trees ---------------------------------------------------------------------------------------

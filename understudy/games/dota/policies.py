@@ -16,7 +16,7 @@ import numpy as np
 from understudy.data import shards
 from understudy.data.files import write_text, writing
 from understudy.errors import InputError
-from understudy.games.dota import next_item, purchases, splits, ward_spots
+from understudy.games.dota import inventory, next_item, purchases, splits, ward_spots
 from understudy.games.dota.record import MATCHES, RECORDINGS
 from understudy.games.dota.samples import Outline
 from understudy.games.dota.scores import difference
@@ -200,7 +200,7 @@ def _finish(
 
 def save_items(path: Path, policy: next_item.NextItem) -> None:
     """Arrays only: keys and counts of each habit, and the weights."""
-    arrays: dict[str, Any] = {"weights": policy.weights, "items": np.array(purchases.item_keys())}
+    arrays: dict[str, Any] = {"weights": policy.weights, "items": np.array(inventory.item_keys())}
     for number, name in enumerate(next_item.HABITS):
         table = policy.habits.counts[name]
         arrays[f"keys_{number}"] = np.array(list(table), np.int64)
@@ -212,7 +212,7 @@ def save_items(path: Path, policy: next_item.NextItem) -> None:
 def load_items(path: Path) -> next_item.NextItem:
     """What `save_items` wrote."""
     with _opened(path, "items") as arrays:
-        if tuple(arrays["items"].tolist()) != purchases.item_keys():
+        if tuple(arrays["items"].tolist()) != inventory.item_keys():
             raise InputError(f"{path} knows other items. Train again: understudy train dota items")
         counts = {}
         for number, name in enumerate(next_item.HABITS):
