@@ -10,8 +10,8 @@ from playwright.sync_api import sync_playwright
 from understudy import games, stages
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games.dota import facts
-from understudy.games.dota.recommend import advise
+from understudy.games.dota import facts, timeline
+from understudy.games.dota.recommend import advise, item_lines
 from understudy.games.dota.saved import Worth
 from understudy.games.dota.story import load_models, open_story
 from understudy.games.dota.synthetic import World, generate
@@ -163,10 +163,45 @@ def test_the_page_of_a_match_shows_everything_and_asks_for_nothing(page):
         expected = tab.locator(".wards circle").evaluate_all(
             "all => all.filter(d => +d.dataset.from <= 720 && 720 < +d.dataset.to).length"
         )
+        players = tab.locator(".items details")
+        opened = players.evaluate_all("all => all.map(one => one.open)")
+        second = players.nth(1)
+        hidden = second.locator("td").first.is_visible()
+        second.locator("summary").click()
+        minutes = second.locator("td:first-child").all_inner_texts()
+        tips = second.locator("td span").evaluate_all("all => all.map(one => one.title)")
+        wide = tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         browser.close()
-    assert titles == ["Who will win", "Gold and experience", "Swings", "Wards", "Items"]
+    assert titles == ["Who will win", "Gold and experience", "Swings", "Wards", "Items and advice"]
+    assert opened == [True] + [False] * 9 and not hidden and wide
+    assert minutes[:2] == ["5", "10"] and len(tips) == 3 * len(minutes)
+    assert all(tip.startswith("model ") and "gold left" in tip for tip in tips)
     assert shown == "minute 12" and standing == expected < before
     assert said == [] and asked == [page.as_uri()]
+
+
+def test_the_timeline_sets_what_was_bought_beside_what_was_advised(match, models):
+    story = open_story(str(match))
+    first, second, third, *_ = timeline.looks(story, models, 0)
+    # 300 s: the axe is there; the dagger at 400 s; the bar at 900 s is of minutes 10 to 15.
+    assert first.bought == [(6, "blink")] and second.bought == [(15, "black_king_bar")]
+    assert third.bought == [] and not third.followed(3)
+    for look, row in ((first, 5), (second, 10)):
+        assert look.minute == row and look.advised == item_lines(story, models, row, 0)
+        keys = [line["key"] for line in look.advised]
+        for most in (1, 2, 3):
+            assert look.followed(most) == bool({*keys[:most]} & {key for _, key in look.bought})
+    likely = timeline.Look(5, second.advised, [(6, second.advised[1]["key"])])
+    assert not likely.followed(1) and likely.followed(2)
+
+
+def test_a_minute_out_of_range_has_no_advice_on_the_timeline(match, models):
+    told = json.loads(match.read_text())
+    told["radiant_gold_adv"] = [90_000] * 21
+    match.write_text(json.dumps(told))
+    story = open_story(str(match))
+    assert all(not look.advised for look in timeline.looks(story, models, 0))
+    assert "no advice: beyond what was trained on" in timeline.items_panel(story, models).html
 
 
 def test_swings_tell_what_happened(page):
