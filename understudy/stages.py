@@ -279,6 +279,7 @@ def train(
     init: Path | None = None,
     start: str | None = None,
     changes: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
     device: str = "cpu",
     worker: Workers = None,
     resume: bool = True,
@@ -287,7 +288,8 @@ def train(
     """Train a recipe on the run's samples, from `init`'s weights if given; what came out.
 
     A recipe of refinement plays instead: it begins with the model `start`, acts on the workers,
-    and may be told other numbers of iterations and the like (`changes`).
+    and may be told other numbers of iterations and the like (`changes`). `options` are the game's
+    own, fields of its recipes.
     """
     from understudy.learn.fit import usable_device
     from understudy.learn.refine import Refinement
@@ -308,6 +310,8 @@ def train(
         if not hasattr(chosen, "init"):
             raise InputError(f"'{recipe}' begins anew and takes no weights; leave out --init")
         chosen = replace(chosen, init=init)  # type: ignore[type-var]
+    if options:
+        chosen = replace(chosen, **options)  # type: ignore[type-var]
     inputs = {
         path: table for table in game.samples for path in shards.shard_paths(run.samples, table)
     }

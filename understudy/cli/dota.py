@@ -154,6 +154,17 @@ def encode_options(horizon: int | None) -> dict[str, int]:
     return {"horizon": horizon or HORIZON}
 
 
+def train_options(game: str, test_patch: str | None) -> dict[str, int]:
+    """What `train` may be told about Dota."""
+    from understudy.games.dota.facts import patch_number
+
+    if test_patch is None:
+        return {}
+    if game != "dota":
+        raise InputError(f"--test-patch is Dota's alone; {game} has no patches")
+    return {"test": patch_number(test_patch)}
+
+
 def split(
     out: OutOption = None,
     by: Annotated[
@@ -187,6 +198,36 @@ def split(
         f"{len(getattr(chosen, name)):,} {name}" for name in ("train", "val", "test")
     )
     print(f"{counts}: {len(paths)} files in {run.folder / 'splits'}")
+
+
+def drift(
+    out: OutOption = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="The value model, as RUN/models/value. [default: the one shipped]"),
+    ] = None,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Say patch by patch whether a trained value model is still right on a run's samples.
+
+    The run may be another than the model's own: record and encode matches of a newer patch, then
+    ask. Matches the model was trained on are left out where it says which they were.
+    Example: understudy drift dota --out runs/new --model runs/old/models/value
+    """
+    from understudy.games.dota.drift import watch
+    from understudy.games.dota.samples import read_samples
+    from understudy.games.dota.saved import load
+    from understudy.games.dota.story import SHIPPED
+
+    folder = model or SHIPPED
+    judged = watch(load(folder / "model.json"), read_samples(run_of(out, "dota").samples), folder)
+    if json:
+        print(json_text.dumps(judged, indent=2))
+        return
+    out_console.print(_drift_table(judged))
+    print(f"trained on {', '.join(judged['trained_on'])}", end="")
+    print(f"; {judged['left_out']:,} matches of training left out" if judged["left_out"] else "")
 
 
 def recommend(
@@ -270,13 +311,13 @@ def print_evaluation(evaluation: Mapping[str, Any]) -> None:
 
 def print_policy(evaluation: Mapping[str, Any]) -> None:
     """A policy beside the counts it must beat."""
-    counts = f"counts by {evaluation['counts']}"
+    print(f"counts: by {evaluation['counts']}")
     for name, scores in evaluation["policy"].items():
         title = f"{name}: {scores['decisions']:,} decisions of later matches"
-        table = _table(title, "score", "ours", counts, "difference, 95 % by match")
+        table = _table(title, "score", "ours", "counts", "difference, 95 % by match")
         for score, found in scores.items():
             if score != "decisions":
-                values = (f"{found[who]:.4f}" for who in ("ours", "counts"))
+                values = (_short(found[who]) for who in ("ours", "counts"))
                 table.add_row(score, *values, _signed(found["beside"]))
         out_console.print(table)
 
@@ -286,7 +327,7 @@ def print_line_up(evaluation: Mapping[str, Any]) -> None:
     for table in (
         _line_up_table(evaluation),
         _bands_table(evaluation),
-        _few_shot_table(evaluation),
+        *_few_shot_tables(evaluation),
         _drift_table(evaluation),
     ):
         out_console.print(table)
@@ -299,16 +340,15 @@ def _line_up_table(evaluation: Mapping[str, Any]) -> "Table":
     words = (
         f"{name} {part['matches']:,} ({_span(part['patches'])})" for name, part in parts.items()
     )
-    table = _table(f"the line-up: {', '.join(words)}", "model", "log loss", "beside LR-7")
-    for name in ("AUC", "by match", "dGold RMSE", "dXP RMSE"):
-        table.add_column(name, justify="right", no_wrap=True)
+    names = ("log\nloss", "beside LR-7", "AUC", "by\nmatch", "dGold\nRMSE", "dXP\nRMSE")
+    table = _table(f"the line-up: {', '.join(words)}", "model", *names)
     for name, score in evaluation["line_up"].items():
         table.add_row(
-            name,
-            f"{score['log_loss']:.4f}",
+            name.replace("XGBoost", "XGB"),
+            _short(score["log_loss"]),
             _signed(score["beside_bar"]),
-            f"{score['auc']:.4f}",
-            f"{score['log_loss_by_match']:.4f}",
+            _short(score["auc"]),
+            _short(score["log_loss_by_match"]),
             f"{score['dgold_rmse']:,.0f}",
             f"{score['dxp_rmse']:,.0f}",
         )
@@ -320,37 +360,48 @@ def _span(patches: list[str]) -> str:
 
 
 def _bands_table(evaluation: Mapping[str, Any]) -> "Table":
-    table = _table(
-        "by minute", "minutes", "rows", "LR-7", "best", "best beside LR-7", "AUC of best"
-    )
+    table = _table("by minute", "minutes", "rows", "LR-7", "best", "best beside LR-7", "AUC")
     for band, found in evaluation["bands"].items():
-        loss = found["log_loss"]
         table.add_row(
             band,
             f"{found['rows']:,}",
-            f"{loss['LR-7']:.4f}",
-            f"{loss['best']:.4f}",
+            *(_short(found["log_loss"][name]) for name in ("LR-7", "best")),
             _signed(found["beside_bar"]),
-            f"{found['auc']['best']:.3f}",
+            _short(found["auc"]["best"]),
         )
     return table
 
 
-def _few_shot_table(evaluation: Mapping[str, Any]) -> "Table":
-    names = ("intercept", "platt", "isotonic", "shrunk", "cautious", "dgold shrunk", "dxp shrunk")
-    title = "calibrated on so many test matches: loss less that of zero-shot, middle 95 % of draws"
-    table = _table(title, "matches", *names)
-    for row in evaluation["few_shot"]:
-        table.add_row(str(row["matches"]), *(_signed(row[name]) for name in names))
-    return table
+def _few_shot_tables(evaluation: Mapping[str, Any]) -> list["Table"]:
+    """Means of every method; how far draws lie apart for the one to use."""
+    from understudy.games.dota.calibrate import CHOSEN
+
+    rows = evaluation["few_shot"]
+    methods = ("intercept", "platt", "isotonic", "shrunk")
+    title = "calibrated on so many test matches: loss less that of zero-shot, mean of draws"
+    chance = _table(title, "matches", *methods, f"{CHOSEN}, 95 % of draws")
+    changes = _table(
+        "and RMSE of the changes less that of zero-shot",
+        *("matches", "dGold", "95 % of draws", "dXP", "95 % of draws"),
+    )
+    for row in rows:
+        means = (f"{row[name]['mean']:+.4f}".replace("0.", ".") for name in methods)
+        chance.add_row(str(row["matches"]), *means, _signed(row[CHOSEN]))
+        parts = ((row[f"{name} shrunk"]) for name in ("dgold", "dxp"))
+        words = [(f"{p['mean']:+.2f}", f"{p['low']:+.2f} to {p['high']:+.2f}") for p in parts]
+        changes.add_row(str(row["matches"]), *words[0], *words[1])
+    return [chance, changes] if rows else []
 
 
 def _drift_table(evaluation: Mapping[str, Any]) -> "Table":
-    table = _table("is it still right?", "patch", "matches", "slope", "beyond range", "verdict")
+    title = "is it still right? (slope 1: leads mean what they meant; below: it is too sure)"
+    table = _table(title, "patch", "matches", "log\nloss", "slope", "beyond\nrange", "verdict")
+    table.columns[-1].justify = "left"
     for row in evaluation["drift"]:
         slope = f"{row['slope']:.2f} ({row['slope_low']:.2f} to {row['slope_high']:.2f})"
         share = f"{row['out_of_range']:.1%}"
-        table.add_row(row["patch"], f"{row['matches']:,}", slope, share, row["verdict"])
+        loss = _short(row["log_loss"])
+        table.add_row(row["patch"], f"{row['matches']:,}", loss, slope, share, row["verdict"])
     return table
 
 
@@ -364,7 +415,12 @@ def _table(title: str, first: str, *others: str) -> "Table":
     return table
 
 
+def _short(share: float) -> str:
+    """.5362, to save room."""
+    return f"{share:.4f}".removeprefix("0")
+
+
 def _signed(found: Mapping[str, float]) -> str:
-    mean, low, high = found["mean"], found["low"], found["high"]
-    digits = 4 if max(abs(low), abs(high)) < 1 else 1
-    return f"{mean:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"
+    """-.0285 (-.0414 to -.0153)."""
+    parts = [f"{found[name]:+.4f}".replace("0.", ".", 1) for name in ("mean", "low", "high")]
+    return f"{parts[0]} ({parts[1]} to {parts[2]})"

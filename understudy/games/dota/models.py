@@ -72,14 +72,24 @@ def fit_logistic(columns: Floats, won: Floats, weight: Floats, penalty: Floats) 
     known = np.concatenate([columns, np.ones((len(columns), 1))], axis=1)
     ridge = np.append(penalty, 1e-9)
     light = known.astype(np.float32)  # the curvature only steers; the gradient is exact
+
+    def loss(tried: Floats) -> float:
+        score = known @ tried
+        return float(weight @ (np.logaddexp(0, score) - won * score) + ridge @ tried**2 / 2)
+
     beta = np.zeros(known.shape[1])
+    best = loss(beta)
     for _ in range(50):
         chance = logistic(known @ beta)
         gradient = known.T @ (weight * (chance - won)) + ridge * beta
         curve = (weight * chance * (1 - chance)).astype(np.float32)
         hessian = (light * curve[:, None]).T @ light + np.diag(ridge)
         step = np.linalg.solve(hessian.astype(np.float64), gradient)
-        beta -= step
+        while (found := loss(beta - step)) > best and np.abs(step).max() > 1e-7:
+            step = step / 2  # far from the best, a whole step may go too far
+        if found > best:
+            break
+        beta, best = beta - step, found
         if np.abs(step).max() < 1e-7:
             break
     return beta

@@ -230,7 +230,7 @@ def _strength_gap(story: Story, row: int, team: int) -> str:
     level = level_of(story.course.players["xp"][row]).reshape(2, 5).sum(axis=1)
     dead = (1 - 2 * team) * story.samples.column("dead")[row]
     gap = int(level[team] - level[1 - team])
-    word = f"{abs(gap)} levels {'ahead' if gap >= 0 else 'behind'}"
+    word = f"{abs(gap)} level{'s' * (abs(gap) != 1)} {'ahead' if gap >= 0 else 'behind'}"
     return (
         f"{word}, {abs(dead):.0f} more of {'theirs' if dead > 0 else 'ours'} dead" if dead else word
     )
