@@ -1,7 +1,7 @@
 """Dota's version of `record`, and what only Dota has."""
 
 import json as json_text
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,8 @@ from understudy.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from understudy.games import Awaited, Imported
 
 ApiOption = Annotated[
     str | None,
@@ -65,6 +67,7 @@ def record(
 ) -> None:
     """Take in matches: from files, tables, an API, or made up.
 
+    Stopped in the middle, the same command goes on; files that came since are added.
     Nothing about who played is kept. Example: understudy record dota --files matches/
     """
     from understudy import stages
@@ -75,6 +78,7 @@ def record(
     game, run = load_game("dota"), run_of(out, "dota")
     _one_source(files=files, tables=tables, synthetic=synthetic, api=api)
     settings: dict[str, Any]
+    imports: Iterable[Imported | Awaited]
     if files:
         imports, settings = read_logs(*files), {"files": [str(path) for path in files]}
     elif tables:

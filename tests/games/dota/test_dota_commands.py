@@ -78,4 +78,5 @@ def test_advice_on_a_recorded_match(run):
 
 def test_advice_fits_a_narrow_terminal(run):
     done = understudy("recommend dota", run / "9000000001", "--minute", 20, "--player", 3)
-    assert "…" not in done.out and max(map(len, done.out.splitlines())) <= 82
+    assert (done.code, done.err) == (0, "") and "…" not in done.out
+    assert max(map(len, done.out.splitlines())) <= 82

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.data.runs import Run
-from understudy.games import Game, Imported
+from understudy.games import Awaited, Game
 from understudy.games.dota.encode import HORIZON, VALUE
 from understudy.games.dota.record import RECORDINGS, RESULTS
 
@@ -74,7 +74,7 @@ def _replay(run: Run, match: str) -> str:
     return page(title, GAME.about, match_panels(story, load_models()))
 
 
-def _read_logs(source: Path) -> Iterable[Imported]:
+def _read_logs(source: Path) -> Iterable[Awaited]:
     from understudy.games.dota.logs import read_logs
 
     return read_logs(source)
