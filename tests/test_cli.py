@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -31,6 +32,9 @@ from small_runs import (
 from understudy import cli, stages
 from understudy.data.runs import read_manifest
 from understudy.games import pairs
+from understudy.games.arena import league as arena_league
+from understudy.games.arena import recipes
+from understudy.league.recipe import three_roles
 
 PROGRAM = "from understudy.cli import main; main()"
 
@@ -401,12 +405,23 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
 
 
 def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
-    """As large as it takes to fill every split; its competition cut to two matches per pair."""
+    """As large as it takes to fill every split; competition, refinement and league cut short."""
     to_compete = pairs.to_compete
+    small = {"matches": 16, "batch_size": 8, "steps": 4, "critic_first": 1}
+    monkeypatch.setattr(recipes, "refine", replace(recipes.refine, **small))
+    shorter = replace(recipes.refine_quick, iterations=3, **small)
+    monkeypatch.setitem(recipes.RECIPES, "refine-quick", shorter)
+    few = {"rounds": 2, "agent_steps": 2_000, "matches": 2, "exploiter_steps": 500}
+    monkeypatch.setattr(
+        arena_league,
+        "three_roles",
+        lambda **settings: three_roles(**settings | few | {"exploiter_matches": 4}),
+    )
+    monkeypatch.setattr(arena_league, "refine", recipes.refine)
     monkeypatch.setattr(
         pairs, "to_compete", lambda *a, **options: to_compete(*a, **options | {"matches": 2})
     )
-    monkeypatch.setattr(cli.arena, "out_console", Console(width=120))
+    monkeypatch.setattr(cli.pairs, "out_console", Console(width=120))
     run = tmp_path / "run"
     command = ["--matches", "60", "--worlds", "1", "--seed", "9", "--workers", "0", "--out", run]
     done = understudy("demo", *command)
@@ -414,6 +429,8 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     assert "2 matches per pair, points with 95 % interval" in done.out
     for opponent in ("expert", "rusher", "kiter", "camper", "collector"):
         assert re.search(rf"imitate-quick +│ {opponent} ", done.out)
+        assert re.search(rf"refine-quick +│ {opponent} ", done.out)
+    assert "2 rounds, " in done.out and "a fresh exploiter of main wins" in done.out
     assert "4 worlds of 1 configurations" in done.out
     pages = [run / game / "report.html" for game in ("arena", "scml", "dota")]
     named = ", ".join(map(str, pages))

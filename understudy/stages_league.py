@@ -24,12 +24,13 @@ from understudy.games.players import resolve, weights_digest
 from understudy.league.compare import Field
 from understudy.league.exploit import FreshExploiter
 from understudy.league.hooks import Contestant, Learnt, Lesson, Pairing
+from understudy.league.lessons import giver
 from understudy.league.season import Season, one_by_one
 from understudy.league.state import State
 from understudy.league.summary import own_mixture, read_lines, summarise, write_summary
 from understudy.stages import Workers
 
-Told = Callable[[State], None]
+Told = Callable[[State, int], None]
 
 
 def league(
@@ -42,15 +43,16 @@ def league(
     seed: int = 0,
     worker: Workers = None,
     resume: bool = True,
-    told: Told = lambda state: None,
+    told: Told = lambda state, rounds: None,
 ) -> dict[str, Any]:
     """Run a league, measure its main agents, and have its best matches ready to watch.
 
-    It lies in the run under `name`, by default that of the recipe. `told` hears of every round.
+    It lies in the run under `name`, by default that of the recipe. `told` hears how it stands and
+    how many rounds there are, at the beginning and after every round.
     """
     workers.parse(worker)  # before anything is written
     season = season_of(game, run, recipe, start=start, name=name, seed=seed, worker=worker)
-    state = season.run(resume=resume, told=told)
+    state = season.run(resume=resume, told=lambda state: told(state, season.recipe.rounds))
     lines = read_lines(season.folder)
     summary = summarise(state, lines, _exploits(season, state))
     write_summary(season.folder, summary)
@@ -155,26 +157,36 @@ class _Many:
 
 
 def _exploits(season: Season, state: State) -> dict[str, Mapping[str, Any]]:
-    """What fresh exploiters achieve against each main agent, and the mixture of all trained."""
-    recipe = season.recipe
-    if not recipe.exploiter_steps:
+    """What fresh exploiters achieve against each main agent, and the mixture of all trained.
+
+    A main agent's exploiters begin with the imitation and as the main agent itself.
+    """
+    if not season.recipe.exploiter_steps:
         return {}
-    targets = {main.name: {season.contestant(main.version): 1.0} for main in state.roster.mains()}
-    targets["nash mixture"] = {
-        season.contestant(name): share for name, share in own_mixture(state).items()
-    }
-    return {
-        name: FreshExploiter(
-            target=target,
-            start=season.start,
-            agent_steps=recipe.exploiter_steps,
-            matches=recipe.exploiter_matches,
-            seed=season.seed,
-            folder=season.folder / "exploiters" / name.replace(" ", "-"),
-            results=season.results,
-        ).measure(season.improve, season.play)
-        for name, target in targets.items()
-    }
+    asked = dict[str, FreshExploiter]()
+    for main in state.roster.mains():
+        target = season.contestant(main.version)
+        for name, begins in ((main.name, season.start), (f"{main.name} from itself", target)):
+            asked[name] = _exploiter(season, name, {target: 1.0}, begins)
+    mixture = {season.contestant(name): share for name, share in own_mixture(state).items()}
+    asked["nash mixture"] = _exploiter(season, "nash mixture", mixture, season.start)
+    list(season.many(giver(season.improve), [one.lesson() for one in asked.values()]))
+    return {name: one.measure(season.improve, season.play) for name, one in asked.items()}
+
+
+def _exploiter(
+    season: Season, name: str, target: Mapping[Contestant, float], start: Contestant
+) -> FreshExploiter:
+    return FreshExploiter(
+        target=target,
+        start=start,
+        imitation=season.start,
+        agent_steps=season.recipe.exploiter_steps,
+        matches=season.recipe.exploiter_matches,
+        seed=season.seed,
+        folder=season.folder / "exploiters" / name.replace(" ", "-"),
+        results=season.results,
+    )
 
 
 def _write_replays(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.data.results import pair_results, wilson, win_rates
+from understudy.data.results import both_sides, pair_results, wilson, win_rates
 
 
 def results(scores, seeds=None, player="a", opponent="b"):
@@ -91,3 +91,23 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
         (rate,) = win_rates(results(scores), seed=trial, resamples=200)
         hits += rate.low <= 0.7 <= rate.high
     assert hits >= 180
+
+
+def test_a_match_is_told_from_both_sides():
+    matches = pa.table(
+        {
+            "match": ["a-b-7"],
+            "seed": [7],
+            "player_0": ["a"],
+            "player_1": ["b"],
+            "score": [0.5],
+            "steps": [12],
+            "ending": ["kill"],
+        }
+    )
+    rows = both_sides(pair_results("arena"), matches).to_pylist()
+    shared = {"match": "a-b-7", "seed": 7, "steps": 12, "ending": "kill"}
+    assert rows == [
+        shared | {"player": "a", "slot": 0, "opponent": "b", "score": 0.5},
+        shared | {"player": "b", "slot": 1, "opponent": "a", "score": -0.5},
+    ]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.data.samples import decisions, pack_legal, unpack_legal
+from understudy.data.samples import admitting, decisions, pack_legal, unpack_legal
 
 
 @settings(max_examples=100, deadline=None)
@@ -51,3 +51,13 @@ def test_packed_rows_fit_the_declared_column():
     assert packed.type == {c.name: c.type for c in found.table.columns}["legal"]
     with pytest.raises(ValueError, match="do not match"):
         found.table.build({"legal": packed})
+
+
+def test_what_was_done_is_admitted_and_counted():
+    table = decisions("arena", "moves", 1, {"near": "is near"}, {"move": 3, "fire": 2})
+    legal = np.array([[1, 0, 1, 1, 0], [1, 0, 1, 1, 0], [0, 1, 0, 0, 1]], bool)
+    admitted, forbidden = admitting(table, legal, np.array([[2, 0], [1, 1], [1, 0]]))
+    assert forbidden.tolist() == [0, 2, 1]
+    expected = [[1, 0, 1, 1, 0], [1, 1, 1, 1, 1], [0, 1, 0, 1, 1]]
+    assert admitted.astype(int).tolist() == expected
+    assert not legal[1, 1]  # what was given stays as it was

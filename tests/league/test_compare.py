@@ -1,7 +1,8 @@
 """Leagues compared in one field."""
 
 import pytest
-from toy_league import play, season, toy
+import rps
+from toy_league import play, season
 
 from understudy.errors import InputError
 from understudy.league.compare import Field
@@ -15,7 +16,7 @@ class Named:
 
     @staticmethod
     def play(pairings):
-        scripts = {f"{p}.{m}": m for p in ("all", "some", "one") for m in toy().MOVES}
+        scripts = {f"{p}.{m}": m for p in ("all", "some", "one") for m in rps.MOVES}
         renamed = [
             pairing.__class__(
                 tuple(Contestant(scripts.get(o.name, o.name), o.weights) for o in pairing.players),
@@ -32,7 +33,7 @@ class Named:
                         rows[at]["player"] = sides[slot].name
                         rows[at]["opponent"] = sides[1 - slot].name
                         at += 1
-        return toy().table(toy().RESULTS, [tuple(row.values()) for row in rows])
+        return rps.table(rps.RESULTS, [tuple(row.values()) for row in rows])
 
 
 def field(folder, populations, **changes):
@@ -42,7 +43,7 @@ def field(folder, populations, **changes):
         "matches": 100,
         "seed": 0,
         "folder": folder,
-        "results": toy().RESULTS,
+        "results": rps.RESULTS,
     }
     return Field(**settings | changes)
 

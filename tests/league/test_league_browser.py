@@ -5,8 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import rps
 from playwright.sync_api import sync_playwright
-from toy_league import NAME, recipe, toy
+from toy_league import NAME, recipe
 
 from understudy import games, stages
 from understudy.data.runs import Run
@@ -26,12 +27,12 @@ SMALL = {"rounds": 5, "matches": 10, "agent_steps": 60, "exploiter_steps": 50}
 def report(tmp_path_factory):
     run = Run(tmp_path_factory.mktemp("reported"))
     small = {name: recipe(name, **SMALL) for name in ("quick", "quick-self-play")}
-    game = replace(toy().GAME, league=lambda: League(toy().improve, small))
+    game = replace(rps.GAME, league=lambda: League(rps.improve, small))
     for name in small:
         league(game, run, name, worker=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(games, "NAMES", (*games.NAMES, "rps"))
-        patch.setitem(sys.modules, NAME, toy())
+        patch.setitem(sys.modules, NAME, rps)
         return stages.report(run)
 
 

@@ -1,4 +1,4 @@
-"""`understudy league`, from the command line to the report, with the toy game of the docs."""
+"""`understudy league`, from the command line to the report, with rock, paper, scissors."""
 
 import json
 import runpy
@@ -9,14 +9,13 @@ from pathlib import Path
 
 import league_lessons
 import pytest
+import rps
 from small_runs import assert_refused, contents, rows, understudy
-from toy_league import NAME, recipe, toy
+from toy_league import NAME, recipe
 
 from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import PlayerRef
-from understudy.games.pairs import Fixture
 from understudy.league.hooks import League
 from understudy.stages_league import compare, league, season_of
 
@@ -26,16 +25,15 @@ SMALL_RECIPES = {"quick": recipe("quick", **SMALL)}
 
 def install(patch):
     """The toy, as if it lay in `games/`, with small leagues."""
-    module = toy()
     patch.setattr(games, "NAMES", (*games.NAMES, "rps"))
-    patch.setitem(sys.modules, NAME, module)
+    patch.setitem(sys.modules, NAME, rps)
     small = {name: recipe(name, **SMALL) for name in ("quick", "quick-self-play")}
-    hooks = League(module.improve, small, scripted=("rock", "paper"))
-    patch.setattr(module, "GAME", replace(module.GAME, league=lambda: hooks))
+    hooks = League(rps.improve, small, scripted=("rock", "paper"))
+    patch.setattr(rps, "GAME", replace(rps.GAME, league=lambda: hooks))
 
 
 @pytest.fixture(autouse=True)
-def rps(monkeypatch):
+def installed(monkeypatch):
     install(monkeypatch)
 
 
@@ -61,15 +59,6 @@ def run(finished, tmp_path):
     return tmp_path / "run"
 
 
-def test_the_page_of_the_toy_is_a_whole_game_of_under_150_lines():
-    assert toy().GAME.name == "rps"  # `toy` counts its lines
-    game = games.load("rps")
-    assert {*toy().GAME.league().recipes} >= {"quick", "quick-self-play"}
-    played = game.play(Fixture((PlayerRef("rock"), PlayerRef("paper")), (1, 2, 3)))
-    game.results.check(played.results.schema, "results")
-    game.recordings[0].check(played.recordings["matches"].schema, "matches")
-
-
 def test_a_league_leaves_the_files_that_were_named(finished):
     folder = finished / "leagues" / "quick"
     assert {path.name for path in folder.iterdir()} == {
@@ -78,7 +67,7 @@ def test_a_league_leaves_the_files_that_were_named(finished):
         "replays", "watched",
     }  # fmt: skip
     summary = json.loads((folder / "summary.json").read_text())
-    assert set(summary["fresh_exploiter"]) == {"main", "nash mixture"}
+    assert set(summary["fresh_exploiter"]) == {"main", "main from itself", "nash mixture"}
     assert summary["fresh_exploiter"]["main"]["agent_steps"] == 50
 
 
@@ -142,8 +131,8 @@ def test_a_match_to_watch_is_the_very_match_that_was_played(finished):
     folder = finished / "leagues/quick"
     lines = [json.loads(line) for line in (folder / "matches.jsonl").read_text().splitlines()]
     scores = {line["match"]: line["score"] for line in lines}
-    gain = {a: dict(zip(toy().MOVES, row, strict=True)) for a, row in
-            zip(toy().MOVES, toy().GAIN.tolist(), strict=True)}  # fmt: skip
+    gain = {a: dict(zip(rps.MOVES, row, strict=True)) for a, row in
+            zip(rps.MOVES, rps.GAIN.tolist(), strict=True)}  # fmt: skip
     watched = rows(folder / "watched/recordings", "matches")
     assert {one["match"] for one in json.loads((folder / "summary.json").read_text())[
         "telling_matches"]} <= {row["match"] for row in watched}  # fmt: skip
@@ -160,9 +149,8 @@ def test_the_report_of_a_run_with_leagues(run):
 
 
 def test_lessons_on_other_processes_give_the_same(tmp_path):
-    """Through a real module: other processes cannot import a page."""
     short = {"quick": recipe("quick", **SMALL | {"rounds": 1})}
-    game = replace(games.load("rps"), league=lambda: League(league_lessons.improve, short))
+    game = replace(games.load("rps"), league=lambda: League(rps.improve, short))
     for workers, name in ((0, "here"), (2, "there")):
         league(game, Run(tmp_path), "quick", name=name, worker=workers)
     assert contents(tmp_path / "leagues/here/players") == contents(
@@ -248,12 +236,11 @@ def test_an_unfinished_league_is_not_compared(tmp_path):
 
 def test_the_benchmark_prints_its_tables(tmp_path, capsys, monkeypatch):
     path = Path(__file__).parents[2] / "benchmarks" / "league_strength.py"
-    small = {name: recipe(name, **SMALL) for name in toy().GAME.league().recipes} | {
+    small = {name: recipe(name, **SMALL) for name in rps.GAME.league().recipes} | {
         "quick-fictitious": recipe("quick-fictitious", **SMALL)
     }
-    module = sys.modules[NAME]
-    hooks = League(module.improve, small)
-    monkeypatch.setattr(module, "GAME", replace(module.GAME, league=lambda: hooks))
+    hooks = League(rps.improve, small)
+    monkeypatch.setattr(rps, "GAME", replace(rps.GAME, league=lambda: hooks))
     line = f"league_strength.py rps --seeds 0,1 --matches 4 --workers 0 --out {tmp_path}"
     monkeypatch.setattr(sys, "argv", line.split())
     runpy.run_path(str(path), run_name="__main__")
@@ -272,7 +259,7 @@ def test_a_match_that_goes_otherwise_is_not_shown(run, monkeypatch):
         played = game.play(fixture)
         turned = [row | {"score": -row["score"]} for row in played.results.to_pylist()]
         return played._replace(
-            results=toy().table(toy().RESULTS, [tuple(row.values()) for row in turned])
+            results=rps.table(rps.RESULTS, [tuple(row.values()) for row in turned])
         )
 
     summary = league(replace(game, play=otherwise), Run(run), "quick", worker=0)

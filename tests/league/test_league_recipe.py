@@ -1,6 +1,7 @@
 """Settings of leagues, and baselines that cost the same."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from toy_league import recipe
@@ -13,8 +14,19 @@ NUMBERS = {"description": "d", "rounds": 3, "agent_steps": 100, "matches": 4}
 
 
 def test_shares_of_agent_steps():
-    league = three_roles(**NUMBERS, main_share=0.6)
-    assert [league.steps_of(slot) for slot in league.slots] == [60, 20, 20]
+    league = three_roles(**NUMBERS, shares=(6.0, 3.0, 1.0))
+    assert [league.steps_of(slot) for slot in league.slots] == [60, 30, 10]
+    assert league.rules["main"].snapshot.max_steps == 90  # every second round, half a round early
+    assert league.rules["main exploiter"].snapshot.max_steps == 105
+    assert league.rules["league exploiter"].snapshot.min_steps == 5
+
+
+def test_main_agents_learn_ever_more_slowly():
+    league = three_roles(**NUMBERS | {"rounds": 4})
+    main, hunter, _ = league.slots
+    assert [league.rate(main, number) for number in (1, 2, 3, 4)] == [1, 0.75, 0.5, 0.25]
+    assert league.rate(hunter, 4) == 1  # it has to find what the main agent leaves open
+    assert replace(league, anneal=False).rate(main, 4) == 1
 
 
 def test_baselines_take_as_many_agent_steps_and_are_kept_as_often():

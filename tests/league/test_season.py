@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rps
 from small_runs import contents, rows
-from toy_league import average, distance, play, season, strategies, toy
+from toy_league import average, distance, play, season, strategies
 
 from understudy.errors import InputError
 from understudy.league.hooks import Learnt
@@ -100,8 +101,8 @@ def test_a_snapshot_is_what_was_trained_not_what_follows_a_reset(played):
         kept = state.roster.player(f"{name}-{number:03d}")
         manifest = json.loads((league.folder / "players" / kept.name / "manifest.json").read_text())
         assert manifest["settings"]["name"] == kept.name
-        assert toy().strategy(league.contestant(kept.name)).tolist() != pytest.approx(
-            toy().strategy(league.contestant(reborn[number, name])).tolist()
+        assert rps.strategy(league.contestant(kept.name)).tolist() != pytest.approx(
+            rps.strategy(league.contestant(reborn[number, name])).tolist()
         )
 
 
@@ -119,7 +120,7 @@ def test_a_lesson_begins_with_the_weights_of_the_round_before(tmp_path):
 
     def improve(lesson):
         seen.append((lesson.name, lesson.start.name, lesson.agent_steps, lesson.imitation.name))
-        return toy().improve(lesson)
+        return rps.improve(lesson)
 
     season(tmp_path, "quick-self-play", improve=improve, **SMALL).run()
     assert seen == [
@@ -135,7 +136,7 @@ def test_a_lesson_has_no_more_opponents_than_allowed(tmp_path):
 
     def improve(lesson):
         met.append(len(lesson.opponents))
-        return toy().improve(lesson)
+        return rps.improve(lesson)
 
     league = season(tmp_path, improve=improve, **SMALL)
     replace(league, recipe=replace(league.recipe, opponents_max=2)).run()
@@ -144,7 +145,7 @@ def test_a_lesson_has_no_more_opponents_than_allowed(tmp_path):
 
 def test_what_a_lesson_tells_of_opponents_is_believed_but_not_counted(tmp_path):
     def improve(lesson):
-        learnt = toy().improve(lesson)
+        learnt = rps.improve(lesson)
         tallies = {one.player.name: Tally(8.0) for one in lesson.opponents if one.player}
         return Learnt(learnt.agent_steps, tallies | {"main": Tally(5.0), "nobody": Tally(5.0)})
 
@@ -222,7 +223,7 @@ def test_lessons_that_were_given_are_not_given_again(tmp_path):
 
     def improve(lesson):
         calls.append(lesson.name)
-        return toy().improve(lesson)
+        return rps.improve(lesson)
 
     def fail(pairings):
         raise OSError("no more")
@@ -244,7 +245,7 @@ def test_matches_that_were_played_are_not_played_again(tmp_path):
     def fail(lesson):
         if lesson.name == "main-003":
             raise OSError("no more")
-        return toy().improve(lesson)
+        return rps.improve(lesson)
 
     with pytest.raises(OSError, match="no more"):
         season(tmp_path, improve=fail, play=count, **SMALL).run()
@@ -259,7 +260,7 @@ def test_fresh_starts_over(copy):
 
     def improve(lesson):
         calls.append(lesson.name)
-        return toy().improve(lesson)
+        return rps.improve(lesson)
 
     season(copy, improve=improve, **SMALL).run(resume=False)
     assert len(calls) == 12
@@ -329,7 +330,7 @@ def test_a_full_disk_is_named_and_nothing_is_lost(tmp_path, played):
         if lesson.name == "main-002":
             (tmp_path / MATCHES).unlink()
             (tmp_path / MATCHES).symlink_to("/dev/full")
-        return toy().improve(lesson)
+        return rps.improve(lesson)
 
     with pytest.raises(InputError, match=r"cannot write .*matches.jsonl: No space left"):
         season(tmp_path, improve=fill, **SMALL).run()
@@ -358,7 +359,7 @@ def test_every_lesson_of_every_league_has_dice_of_its_own(tmp_path):
 
     def improve(lesson):
         seeds.append(lesson.seed)
-        return toy().improve(lesson)
+        return rps.improve(lesson)
 
     for seed in (0, 1):
         season(tmp_path / str(seed), seed=seed, improve=improve, **SMALL).run()

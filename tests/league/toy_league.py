@@ -1,13 +1,8 @@
-"""The toy game of `docs/adding.md`, and leagues of it."""
-
-import functools
-import re
-import sys
-import types
-from pathlib import Path
+"""Leagues of rock, paper, scissors, and what its players do."""
 
 import numpy as np
 import pyarrow as pa
+import rps
 
 from understudy.games import PlayerRef
 from understudy.games.pairs import Fixture
@@ -15,20 +10,8 @@ from understudy.league.hooks import Contestant
 from understudy.league.recipe import three_roles, with_baselines
 from understudy.league.season import Season
 
-PAGE = Path(__file__).parents[2] / "docs" / "adding.md"
 NAME = "understudy.games.rps"
-
-
-@functools.cache
-def toy():
-    """The module that the page shows."""
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    (code,) = [block for block in blocks if "GAME = Game(" in block]
-    assert code.count("\n") < 150
-    module = types.ModuleType(NAME)
-    exec(compile(code, str(PAGE), "exec"), module.__dict__)
-    sys.modules[NAME] = module
-    return module
+"""What `games.load` imports it as, once a test has put it there."""
 
 
 def play(pairings):
@@ -37,14 +20,14 @@ def play(pairings):
     for pairing in pairings:
         for players in (pairing.players, pairing.players[::-1]):
             refs = tuple(PlayerRef(one.name, one.weights) for one in players)
-            rows.append(toy().play(Fixture(refs, pairing.seeds)).results)
-    return pa.concat_tables(rows) if rows else toy().RESULTS.arrow().empty_table()
+            rows.append(rps.play(Fixture(refs, pairing.seeds)).results)
+    return pa.concat_tables(rows) if rows else rps.RESULTS.arrow().empty_table()
 
 
 def recipe(name="quick", **changes):
-    """A recipe of the page, or a like one with other numbers."""
+    """A recipe of the game's, or a like one with other numbers."""
     if not changes:
-        return toy().league().recipes[name]
+        return rps.league().recipes[name]
     numbers = {"description": "a toy", "rounds": 12, "agent_steps": 240, "matches": 100}
     return with_baselines("quick", three_roles(**numbers | changes))[name]
 
@@ -57,9 +40,9 @@ def season(folder, name="quick", *, seed=0, improve=None, play=play, many=None, 
         recipe=recipe(name, **changes),
         start=Contestant("rock"),
         scripted=(),
-        results=toy().RESULTS,
+        results=rps.RESULTS,
         play=play,
-        improve=improve or toy().improve,
+        improve=improve or rps.improve,
         seed=seed,
         **more,
     )
@@ -67,7 +50,7 @@ def season(folder, name="quick", *, seed=0, improve=None, play=play, many=None, 
 
 def strategies(season, state):
     """What each player of a league does, by name."""
-    return {name: toy().strategy(season.contestant(name)) for name in state.roster.members()}
+    return {name: rps.strategy(season.contestant(name)) for name in state.roster.members()}
 
 
 def average(strategy, mixture):

@@ -118,6 +118,21 @@ def test_a_learner_with_a_memory_goes_on_where_it_was():
     assert set(first.tally) == {SELF} and first.agent_steps == 1024
 
 
+def test_its_matches_go_on_with_it():
+    """Else every lesson would begin with first moves only."""
+    recipe = replace(TINY, decay=False)
+    met = [Opponent(SELF, 1.0)]
+    first = improve(recipe, START_POLICY, met, 1_000, 0)
+    one = refiner(recipe)
+    one.recall(first.memory)
+    ended = [state["game"] for state in first.memory["matches"]]
+    begun = [job.state["game"] for job in one._jobs(0)]
+    assert len(begun) == recipe.rollouts
+    for before, after in zip(ended, begun, strict=True):
+        assert set(before) == set(after)
+        assert all(np.array_equal(before[name].numpy(), after[name]) for name in before)
+
+
 def test_a_new_critic_learns_before_the_policy_does():
     one = refiner(replace(TINY, critic=(4,), critic_first=2))
     before, critic = weights(one.policy).clone(), weights(one.learner.critic).clone()

@@ -261,7 +261,7 @@ def demo(
 ) -> None:
     """Go through every stage once, in minutes: the arena, the supply chain, Dota."""
     _demo_arena(out / "arena", matches, seed, workers, resume)
-    err_console.rule("6/9  compete: our agent among champions of the supply chain")
+    err_console.rule("8/11  compete: our agent among champions of the supply chain")
     scml.compete(
         ["HRL", "Penguin", "AS0", "Greedy"],
         out=out / "scml",
@@ -273,29 +273,35 @@ def demo(
         workers=workers,
         resume=resume,
     )
-    err_console.rule("7/9  report, with a world to look into")
+    err_console.rule("9/11  report, with a world to look into")
     report(out / "scml")
-    err_console.rule("8/9  Dota: a value model of made-up matches, whose chances are known")
+    err_console.rule("10/11  Dota: a value model of made-up matches, whose chances are known")
     dota.record(out=out / "dota", synthetic=1500, seed=seed, resume=resume)
     encode("dota", out=out / "dota", workers=workers, resume=resume)
     train("dota", "value-quick", out=out / "dota", seed=seed, resume=resume)
-    err_console.rule("9/9  report")
+    err_console.rule("11/11  report")
     report(out / "dota")
     pages = ", ".join(str(out / game / "report.html") for game in ("arena", "scml", "dota"))
     print(f"\nOpen {pages}: they need no network.")
 
 
 def _demo_arena(run: Path, matches: int, seed: int, workers: str | None, resume: bool) -> None:
-    err_console.rule("1/9  record: experts play in the arena")
+    err_console.rule("1/11  record: experts play in the arena")
     arena.record(out=run, matches=matches, seed=seed, workers=workers, resume=resume)
-    err_console.rule("2/9  encode: one row per decision")
+    err_console.rule("2/11  encode: one row per decision")
     encode("arena", out=run, workers=workers, resume=resume)
-    err_console.rule("3/9  train: clone the expert")
+    err_console.rule("3/11  train: clone the expert")
     train("arena", "imitate-quick", out=run, seed=seed, resume=resume)
-    err_console.rule("4/9  compete: the clone against the scripted players")
-    field = ["imitate-quick", *load_game("arena").players]
+    err_console.rule("4/11  train: refine the clone by playing")
+    train("arena", "refine-quick", out=run, seed=seed, workers=workers, resume=resume)
+    err_console.rule("5/11  compete: both against the scripted players")
+    field = ["imitate-quick", "refine-quick", *load_game("arena").players]
     arena.compete(field, out=run, matches=200, seed=seed, workers=workers, resume=resume)
-    err_console.rule("5/9  report")
+    err_console.rule("6/11  league: main agent and exploiters harden each other")
+    league_command.league(
+        "arena", out=run, start="imitate-quick", seed=seed, workers=workers, resume=resume
+    )
+    err_console.rule("7/11  report")
     report(run)
 
 

@@ -1,6 +1,9 @@
 """The command `league`: many players improve against each other, for one that nobody exploits."""
 
 import json as json_text
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,7 +23,10 @@ from understudy.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from understudy.league.state import State
+    from understudy.stages_league import Told
 
 
 def league(
@@ -47,23 +53,24 @@ def league(
     Main agents learn to beat everybody who ever was; exploiters look for their weaknesses. In the
     end it says how strong everybody is, and how well a fresh exploiter does.
 
-    Example: understudy league arena --recipe quick --from imitate
+    Example: understudy league arena --recipe quick --from imitate-small
     """
     from understudy import stages_league
     from understudy.report.terminal import league_table
 
     chosen, run = load_game(game), run_of(out, game)
-    summary = stages_league.league(
-        chosen,
-        run,
-        recipe,
-        start=start,
-        name=name,
-        seed=seed,
-        worker=workers,
-        resume=resume,
-        told=(lambda state: None) if quiet else _tell,
-    )
+    with _shown(quiet) as told:
+        summary = stages_league.league(
+            chosen,
+            run,
+            recipe,
+            start=start,
+            name=name,
+            seed=seed,
+            worker=workers,
+            resume=resume,
+            told=told,
+        )
     if json:
         print(json_text.dumps(summary, indent=2))
         return
@@ -71,14 +78,67 @@ def league(
     print(f"{run.leagues / (name or recipe)}: look at it with: understudy report {run.folder}")
 
 
-def _tell(state: "State") -> None:
-    """A line for every round."""
+@contextmanager
+def _shown(quiet: bool) -> Iterator["Told"]:
+    """A line for every round, and below them a bar with rate and time left."""
+    if quiet:
+        yield lambda state, rounds: None
+        return
+    bar = _bar()
+    task, began = bar.add_task("", total=None, note=""), dict[str, float]()
+
+    def tell(state: "State", rounds: int) -> None:
+        if state.history and began:
+            bar.console.print(_line(state), highlight=False, soft_wrap=True)
+        spent = time.monotonic() - began.setdefault("at", time.monotonic())
+        gone = state.agent_steps - began.setdefault("agent_steps", state.agent_steps)
+        note = f"{gone / spent / 1e3:.0f}k agent-steps/s," if gone else ""
+        ended = state.round == rounds
+        bar.start()
+        bar.update(
+            task,
+            description="fresh exploiters" if ended else "rounds",
+            total=None if ended else rounds,
+            completed=state.round,
+            note="" if ended else note,
+        )
+
+    try:
+        yield tell
+    finally:
+        if bar.live.is_started:
+            bar.stop()
+
+
+def _bar() -> "Progress":
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=12),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+        TextColumn("gone,"),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+        console=err_console,
+        transient=True,
+    )
+
+
+def _line(state: "State") -> str:
     entry = state.history[-1]
     worst = next(iter(entry["worst"].values()))
     kept = ", ".join(player["name"] for player in entry["kept"]) or "nobody"
-    err_console.print(
+    return (
         f"round {state.round}: {state.agent_steps:,} agent-steps, least win rate "
-        f"{worst['mean']:.0%} (against {worst['opponent']}), kept {kept}",
-        highlight=False,
-        soft_wrap=True,
+        f"{worst['mean']:.0%} (against {worst['opponent']}), kept {kept}"
     )

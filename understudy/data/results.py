@@ -37,6 +37,27 @@ def pair_results(game: str) -> Table:
     )
 
 
+def both_sides(table: Table, matches: pa.Table) -> pa.Table:
+    """Two rows per match of a game of two, one from each player's side.
+
+    `matches` has a row per match, whose score is that of `player_0`.
+    """
+    columns = matches.to_pydict()
+    rows: dict[str, list[Any]] = {column.name: [] for column in table.columns}
+    for k, match in enumerate(columns["match"]):
+        players = columns["player_0"][k], columns["player_1"][k]
+        for slot, sign in enumerate((1.0, -1.0)):
+            rows["match"].append(match)
+            rows["seed"].append(columns["seed"][k])
+            rows["player"].append(players[slot])
+            rows["opponent"].append(players[1 - slot])
+            rows["slot"].append(slot)
+            rows["score"].append(sign * columns["score"][k])
+            rows["steps"].append(columns["steps"][k])
+            rows["ending"].append(columns["ending"][k])
+    return table.build(rows)
+
+
 def read_results(folder: Path, table: Table) -> pa.Table:
     """All results in one folder of a compete."""
     return pa.concat_tables(shards.read_shard(p, table) for p in shards.shard_paths(folder, table))

@@ -81,3 +81,17 @@ def unpack_legal(packed: pa.ChunkedArray, options: int) -> "np.ndarray[Any, Any]
     flat = np.frombuffer(array.buffers()[1], np.uint8, len(array) * width, array.offset * width)
     bits = np.unpackbits(flat.reshape(-1, width), axis=1, count=options, bitorder="little")
     return bits.astype(bool)
+
+
+def admitting(
+    decisions: Decisions, legal: "np.ndarray[Any, Any]", choices: "np.ndarray[Any, Any]"
+) -> "tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]":
+    """`legal` with what was chosen, and in how many heads of each row the rules forbid that.
+
+    What was done was possible, whatever our rules say of it.
+    """
+    chosen = choices + np.cumsum([0, *decisions.heads.values()])[:-1]
+    forbidden = (~np.take_along_axis(legal, chosen, axis=1)).sum(axis=1).astype(np.int16)
+    admitted = legal.copy()
+    np.put_along_axis(admitted, chosen, True, axis=1)
+    return admitted, forbidden

@@ -56,6 +56,8 @@ class Lesson:
     agent_steps: int
     """How many decisions the learner may learn from."""
     seed: int
+    rate: float = 1.0
+    """Of the usual learning rate."""
     out: Path
     """Where the new weights go; may hold what a call of the same lesson left that was stopped."""
 

@@ -59,6 +59,7 @@ def _settings(lesson: Lesson) -> dict[str, Any]:
         ],
         "agent_steps": lesson.agent_steps,
         "seed": lesson.seed,
+        "rate": lesson.rate,
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from understudy.league.matchmaking import ByRole, FictitiousSelfPlay, Matchmaking, SelfPlay
 from understudy.league.players import Role
-from understudy.league.rules import ResetRule, RoleRules, SnapshotRule
+from understudy.league.rules import ResetRule, ResetTo, RoleRules, SnapshotRule
 
 
 class Slot(NamedTuple):
@@ -33,6 +33,9 @@ class LeagueRecipe:
     matchmaking: Matchmaking = ByRole()  # noqa: RUF009 - frozen
     keep: float = 0.5
     """Share of its evidence that a learner's new version takes over. High: slow to see change."""
+    anneal: bool = True
+    """Let the learning rate of main agents fall to 0 along a line over all rounds. Without it the
+    last version is one of many that come and go, and may just have found a new weakness."""
     opponents_max: int = 16
     """Of one lesson. Down: quicker lessons; the least likely opponents are left out of them."""
     exploiter_steps: int = 0
@@ -53,6 +56,11 @@ class LeagueRecipe:
         """A learner's agent-steps per round."""
         return round(self.agent_steps * slot.share / sum(other.share for other in self.slots))
 
+    def rate(self, slot: Slot, round_number: int) -> float:
+        """The share of its learning rate that a learner has left, rounds counted from 1."""
+        falls = self.anneal and slot.role == "main"
+        return 1 - (round_number - 1) / self.rounds if falls else 1.0
+
     def settings(self) -> dict[str, Any]:
         """All of it, fit for JSON."""
         return asdict(self) | {"matchmaking": _named(self.matchmaking)}
@@ -64,29 +72,35 @@ def three_roles(
     rounds: int,
     agent_steps: int,
     matches: int,
-    main_share: float = 0.5,
+    shares: tuple[float, float, float] = (0.5, 0.25, 0.25),
+    keep_every: int = 2,
     patience: int = 4,
+    beats: float = 0.7,
+    reset: ResetTo = "adaptive",
+    matchmaking: ByRole = ByRole(),  # noqa: B008 - frozen
+    opponents_max: int = 16,
     exploiter_steps: int = 0,
     exploiter_matches: int = 400,
 ) -> LeagueRecipe:
-    """One learner of each role; the exploiters share what the main agent leaves.
+    """One learner of each role, with these `shares` of every round's agent-steps.
 
-    A main agent is kept every second round, an exploiter when it surely beats whom it should or
-    after `patience` rounds.
+    A main agent is kept every `keep_every` rounds, an exploiter when it surely beats whom it should
+    or after `patience` rounds.
     """
-    other = (1 - main_share) / 2
-    slots = (
-        Slot("main", "main", main_share),
-        Slot("main-exploiter", "main exploiter", other),
-        Slot("league-exploiter", "league exploiter", other),
-    )
-    main, each = agent_steps * main_share, agent_steps * other
-    # Half a round less than meant: a game may take a few steps less than it was given.
-    beats = SnapshotRule(int(each / 2), int((patience - 0.5) * each), beats=0.7)
+    names = ("main", "main-exploiter", "league-exploiter")
+    roles: tuple[Role, ...] = ("main", "main exploiter", "league exploiter")
+    slots = tuple(Slot(*each) for each in zip(names, roles, shares, strict=True))
+    main, hunter, wanderer = (agent_steps * share / sum(shares) for share in shares)
+
+    def when(each: float, rounds: int, beats: float | None = None) -> SnapshotRule:
+        """Half a round less than meant: a game may take a few steps less than it was given."""
+        least = 0 if beats is None else int(each / 2)
+        return SnapshotRule(least, int((rounds - 0.5) * each), beats=beats)
+
     rules: dict[Role, RoleRules] = {
-        "main": RoleRules(SnapshotRule(max_steps=int(1.5 * main))),
-        "main exploiter": RoleRules(beats, ResetRule(1.0, "adaptive")),
-        "league exploiter": RoleRules(beats, ResetRule(0.25, "adaptive")),
+        "main": RoleRules(when(main, keep_every)),
+        "main exploiter": RoleRules(when(hunter, patience, beats), ResetRule(1.0, reset)),
+        "league exploiter": RoleRules(when(wanderer, patience, beats), ResetRule(0.25, reset)),
     }
     return LeagueRecipe(
         description=description,
@@ -95,6 +109,8 @@ def three_roles(
         rounds=rounds,
         agent_steps=agent_steps,
         matches=matches,
+        matchmaking=matchmaking,
+        opponents_max=opponents_max,
         exploiter_steps=exploiter_steps,
         exploiter_matches=exploiter_matches,
     )

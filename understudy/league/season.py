@@ -69,11 +69,15 @@ class Season:
     def run(
         self, *, resume: bool = True, told: Callable[[State], None] = lambda state: None
     ) -> State:
-        """Play all rounds that are left; the league at the end. `told` hears of every round."""
+        """Play all rounds that are left; the league at the end.
+
+        `told` hears how it stands at the beginning and after every round.
+        """
         begin(self.folder, "league", self._settings(), resume=resume)
         state = self.begun()
         self._tidy(state)
         matches.rewrite_lines(self.folder, state.round, self.results)
+        told(state)
         while state.round < self.recipe.rounds:
             state, rows = self._round(state)
             write_state(self.folder, state)
@@ -165,6 +169,7 @@ class Season:
             opponents=lessons.opponents_of(met, learner.name, players),
             agent_steps=self.recipe.steps_of(self.recipe.slots[place]),
             seed=task_seed(self.seed, LESSON, number, place),
+            rate=self.recipe.rate(self.recipe.slots[place], number),
             out=self.folder / "players" / name,
         )
 

@@ -207,6 +207,8 @@ class Refiner:
         self.replay = Replay(kept, recipe.staleness_max)
         self.iteration = self.version = self.agent_steps = 0
         self.arrived: list[Rollout] = []
+        self.matches: list[Mapping[str, Any]] = []
+        """Where the play that was learnt from last ended, to go on from; empty: nowhere yet."""
         self.since = Progressed()
 
     @property
@@ -226,9 +228,9 @@ class Refiner:
             actors.start(self._jobs(self.iteration))
             self.arrived = actors.finish()
         arrived, self.arrived = self.arrived, []
-        states = [rollout.state for rollout in arrived]
+        self.matches = [rollout.state for rollout in arrived]
         if not last:
-            actors.start(self._jobs(self.iteration + 1, states))
+            actors.start(self._jobs(self.iteration + 1))
         self._receive(arrived)
         for _ in range(self.recipe.updates):
             self.update()
@@ -271,7 +273,7 @@ class Refiner:
             self.since.agent_steps += steps
             self.since.met(rollout.tally)
 
-    def _jobs(self, iteration: int, states: Sequence[Mapping[str, Any]] = ()) -> list[Job]:
+    def _jobs(self, iteration: int) -> list[Job]:
         recipe, player = self.recipe, packed(self.policy)
         return [
             Job(
@@ -285,7 +287,7 @@ class Refiner:
                 seed=(self.seed, _ACTING, iteration, number),
                 version=self.version,
                 sees_others=recipe.critic is not None,
-                state=states[number] if states else {},
+                state=self.matches[number] if self.matches else {},
             )
             for number in range(recipe.rollouts)
         ]
@@ -296,13 +298,19 @@ class Refiner:
         return {
             "critic": None if critic is None else critic.state_dict(),
             "optimizer": self.optimizer.state_dict(),
+            "matches": [_tensors(state) for state in self.matches],
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Go on with what another refiner of the same recipe and policy knew."""
+        """Go on with what another refiner of the same recipe knew, or with its critic alone.
+
+        Its matches go on, too. If all began at once, all would be learnt from at the same age.
+        """
         if self.learner.critic is not None and memory["critic"] is not None:
             self.learner.critic.load_state_dict(memory["critic"])
-        self.optimizer.load_state_dict(deepcopy(memory["optimizer"]))  # torch would share it
+        if "optimizer" in memory:
+            self.optimizer.load_state_dict(deepcopy(memory["optimizer"]))  # torch would share it
+        self.matches = [_arrays(state) for state in memory.get("matches", ())]
 
     def state(self) -> dict[str, Any]:
         """Everything needed to go on, as tensors and plain values."""
@@ -352,7 +360,8 @@ def improve(
     """Train a policy against these opponents for about so many agent-steps.
 
     The same arguments give the same weights. A league calls this; `refined.py` trains to files.
-    `memory` is that of an earlier call whose policy this is, so that its critic goes on as well.
+    `memory` is that of an earlier call whose policy this is, so that its critic goes on as well;
+    or only somebody's critic.
     """
     refiner = Refiner(recipe, policy, opponents, seed, teacher=teacher)
     if memory is not None:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from understudy.data.samples import Decisions, decisions, pack_legal
+from understudy.data.samples import Decisions, admitting, decisions, pack_legal
 from understudy.data.splits import splits_of
 from understudy.games.arena import actions as codec
 from understudy.games.arena import observe
@@ -15,7 +15,6 @@ from understudy.games.arena.record import actions_of, views_of
 
 MOVES: Final[Decisions] = decisions("arena", "moves", 1, observe.FEATURES, codec.HEADS)
 Array = np.ndarray[Any, Any]
-_FIRST_OPTION = np.cumsum([0, *codec.HEADS.values()])[:-1]
 
 
 def encode(
@@ -37,10 +36,7 @@ def _moves(matches: pa.Table, steps: pa.Table, match: Array, slot: Array, names:
     views = views_of(steps)
     features = observe.features(views)
     choices = codec.encode(actions_of(steps))
-    legal, chosen = observe.legal(views), choices + _FIRST_OPTION
-    forbidden = (~np.take_along_axis(legal, chosen, axis=1)).sum(axis=1)
-    # What was done was possible, whatever our rules say of it.
-    np.put_along_axis(legal, chosen, True, axis=1)
+    legal, forbidden = admitting(MOVES, observe.legal(views), choices)
     score = pc.fill_null(matches["score"], 0.0).to_numpy()[match]
     # A match and its rematch share a seed and so a split; a log has no seed but its name.
     groups = pc.coalesce(matches["seed"].cast(pa.string()), matches["match"]).to_pylist()
@@ -54,7 +50,7 @@ def _moves(matches: pa.Table, steps: pa.Table, match: Array, slot: Array, names:
             **{name: features[:, k] for k, name in enumerate(observe.FEATURES)},
             **{name: choices[:, k].astype(np.int16) for k, name in enumerate(codec.HEADS)},
             "legal": pack_legal(legal),
-            "forbidden": forbidden.astype(np.int16),
+            "forbidden": forbidden,
             "reward": steps["reward"],
             "outcome": np.where(slot == 0, score, -score),
             "extras": steps["extras"],

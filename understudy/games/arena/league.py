@@ -2,36 +2,25 @@
 
 from dataclasses import replace
 
-from understudy.games import PlayerRef
-from understudy.games.arena.improve import MEMORY, improve
+from understudy.games import lessons
+from understudy.games.arena.encode import MOVES
 from understudy.games.arena.pairings import play_pairings
 from understudy.games.arena.recipes import refine
 from understudy.league.hooks import League, Learnt, Lesson
-from understudy.league.payoff import Tally
+from understudy.league.matchmaking import ByRole
 from understudy.league.recipe import three_roles, with_baselines
-from understudy.learn.matches import SELF
+from understudy.learn.policy import load_policy
+
+_STRIDE = 0.0256
+"""Learning rate times width: Adam moves every weight alike, so wide layers go further."""
 
 
 def give(lesson: Lesson) -> Learnt:
-    """Refine the lesson's player against its opponents, kept near to the imitation."""
+    """As `refine` does it, with a critic of the policy's size and a rate that fits it."""
     assert lesson.start.weights is not None
-    # A learner that has a critic from its last lesson need not begin one.
-    knows = (lesson.start.weights / MEMORY).is_file()
-    recipe = replace(refine, decay=False, critic_first=0 if knows else refine.critic_first)
-    players = [one.player for one in lesson.opponents]
-    refs = [PlayerRef(one.name, one.weights) if one else PlayerRef(SELF) for one in players]
-    shares = [one.probability for one in lesson.opponents]
-    improved = improve(
-        lesson.start.weights,
-        dict(zip(refs, shares, strict=True)),
-        lesson.agent_steps,
-        lesson.seed,
-        lesson.out,
-        teacher=lesson.imitation.weights,
-        recipe=recipe,
-    )
-    tallies = {name: Tally(*map(float, counts)) for name, counts in improved.tally.items()}
-    return Learnt(improved.agent_steps, tallies, improved.metrics)
+    hidden = load_policy(lesson.start.weights, MOVES).shape.hidden
+    recipe = replace(refine, critic=hidden, learning_rate=_STRIDE / max(hidden))
+    return lessons.give(recipe, lesson)
 
 
 def league() -> League:
@@ -39,21 +28,29 @@ def league() -> League:
     quick = three_roles(
         description="eight rounds in minutes",
         rounds=8,
-        agent_steps=1_500_000,
+        agent_steps=2_000_000,
         matches=40,
-        exploiter_steps=750_000,
+        shares=(0.75, 0.2, 0.05),
+        keep_every=1,
+        beats=0.6,
+        reset="past main",
+        matchmaking=ByRole(curriculum=0.0),
+        opponents_max=8,
+        exploiter_steps=5_000_000,
+        exploiter_matches=1_000,
     )
     full = three_roles(
         description="forty rounds in hours",
         rounds=40,
         agent_steps=10_000_000,
         matches=100,
-        exploiter_steps=10_000_000,
+        exploiter_steps=20_000_000,
+        exploiter_matches=2_000,
     )
     return League(
         give,
         {**with_baselines("quick", quick), **with_baselines("full", full)},
         scripted=("expert", "rusher", "kiter"),
-        start="imitate",
+        start="imitate-small",
         play=play_pairings,
     )

@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from understudy.data.results import pair_results
+from understudy.data.results import both_sides, pair_results
 from understudy.data.schema import Column, Table
 from understudy.games.arena import rules as r
 from understudy.games.arena.state import VIEW
@@ -50,20 +50,7 @@ RESULTS: Final = pair_results("arena")
 
 def results(matches: pa.Table) -> pa.Table:
     """Two rows per match, one from each player's side."""
-    columns = matches.to_pydict()
-    rows: dict[str, list[Any]] = {column.name: [] for column in RESULTS.columns}
-    for k, match in enumerate(columns["match"]):
-        players = columns["player_0"][k], columns["player_1"][k]
-        for slot, sign in enumerate((1.0, -1.0)):
-            rows["match"].append(match)
-            rows["seed"].append(columns["seed"][k])
-            rows["player"].append(players[slot])
-            rows["opponent"].append(players[1 - slot])
-            rows["slot"].append(slot)
-            rows["score"].append(sign * columns["score"][k])
-            rows["steps"].append(columns["steps"][k])
-            rows["ending"].append(columns["ending"][k])
-    return RESULTS.build(rows)
+    return both_sides(RESULTS, matches)
 
 
 def views_of(steps: pa.Table) -> "np.ndarray[Any, np.dtype[np.float32]]":

@@ -1,0 +1,114 @@
+"""Lessons from folder to folder: the same again, with a memory, and against whom they say."""
+
+from dataclasses import replace
+
+import numpy as np
+import page_game
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from understudy.errors import InputError
+from understudy.games import PlayerRef
+from understudy.games.lessons import MEMORY, give, improve
+from understudy.league.hooks import Contestant, Lesson, Opponent
+from understudy.learn.matches import SELF
+from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
+
+NIM = page_game.module()
+TINY = replace(
+    NIM.REFINE, matches=16, batch_size=12, steps=4, updates=2, critic=(8,), critic_first=1
+)
+STEPS = 2 * 24 * 4  # two iterations: half of the matches have two learners
+
+
+@pytest.fixture
+def start(tmp_path):
+    torch.set_num_threads(1)
+    folder = tmp_path / "start"
+    folder.mkdir()
+    shape = PolicyShape(NIM.MOVES.features, NIM.MOVES.heads, (8,))
+    save_policy(folder, FactoredPolicy(shape, 1))
+    return folder
+
+
+def lesson(imitation, out, **changes):
+    opponents = (Opponent(None, 0.5), Opponent(Contestant("expert"), 0.25),
+                 Opponent(Contestant("old", imitation), 0.25))  # fmt: skip
+    told = {
+        "name": "main-001",
+        "start": Contestant("start", imitation),
+        "imitation": Contestant("start", imitation),
+        "opponents": opponents,
+        "agent_steps": STEPS,
+        "seed": 3,
+        "out": out,
+    }
+    out.mkdir(exist_ok=True)
+    return Lesson(**told | changes)
+
+
+def weights(folder):
+    return (folder / "weights.safetensors").read_bytes()
+
+
+def flat(folder):
+    tensors = load_file(folder / "weights.safetensors")
+    return np.concatenate([tensor.numpy().ravel() for tensor in tensors.values()])
+
+
+def test_the_same_lesson_gives_the_same_weights(start, tmp_path):
+    one = give(TINY, lesson(start, tmp_path / "one"))
+    two = give(TINY, lesson(start, tmp_path / "two"))
+    other = give(TINY, lesson(start, tmp_path / "other", seed=4))
+    assert one.tallies == two.tallies
+    assert weights(tmp_path / "one") == weights(tmp_path / "two")
+    assert weights(tmp_path / "other") != weights(tmp_path / "one") != weights(start)
+    assert one.agent_steps == other.agent_steps == STEPS
+
+
+def test_all_who_are_named_are_met(start, tmp_path):
+    longer = lesson(start, tmp_path / "out", agent_steps=10 * STEPS)
+    learnt = give(TINY, longer)
+    assert set(learnt.tallies) == {SELF, "expert", "old"}
+    assert "train/loss" in learnt.metrics
+
+
+def test_a_critic_goes_on_from_lesson_to_lesson(start, tmp_path):
+    """A new one learns first and alone; one iteration of that leaves the policy as it was."""
+    short = {"agent_steps": STEPS // 2}
+    give(TINY, lesson(start, tmp_path / "one", **short))
+    assert weights(tmp_path / "one") == weights(start)
+    second = Contestant("main-001", tmp_path / "one")
+    give(TINY, lesson(start, tmp_path / "two", start=second, **short))
+    assert weights(tmp_path / "two") != weights(start)
+    (tmp_path / "one" / MEMORY).unlink()
+    give(TINY, lesson(start, tmp_path / "three", start=second, **short))
+    assert weights(tmp_path / "three") == weights(start)
+
+
+def test_a_lesson_says_how_fast_to_learn(start, tmp_path):
+    give(TINY, lesson(start, tmp_path / "still", rate=1e-12))
+    give(TINY, lesson(start, tmp_path / "usual"))
+    moved = [np.abs(flat(tmp_path / name) - flat(start)).max() for name in ("still", "usual")]
+    assert moved[0] < 1e-9 < moved[1]
+
+
+def test_who_begins_borrows_the_critic_of_an_opponent(start, tmp_path):
+    """Of the likeliest that has one; it then learns alone for a third of the time only."""
+    recipe = replace(TINY, critic_first=2)
+    (tmp_path / "main").mkdir()
+    improve(recipe, start, {PlayerRef(SELF): 1.0}, STEPS, 0, tmp_path / "main")
+    old, main = Contestant("old", start), Contestant("main", tmp_path / "main")
+    short = {"agent_steps": 2 * 16 * 4}  # two iterations
+    give(recipe, lesson(start, tmp_path / "alone", opponents=(Opponent(old, 1.0),), **short))
+    assert weights(tmp_path / "alone") == weights(start)
+    both = (Opponent(old, 0.9), Opponent(main, 0.1))
+    give(recipe, lesson(start, tmp_path / "lent", opponents=both, **short))
+    assert weights(tmp_path / "lent") != weights(start)
+
+
+def test_a_damaged_memory_is_one_line(start, tmp_path):
+    (start / MEMORY).write_bytes(b"no")
+    with pytest.raises(InputError, match=rf"{MEMORY}: not a whole checkpoint .* Delete it"):
+        give(TINY, lesson(start, tmp_path / "out"))
