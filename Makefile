@@ -48,6 +48,7 @@ bench: env  ## Measure speed beside the peers (installs them first)
 	@$(BIN)/python benchmarks/refine_speed.py
 	@$(BIN)/python benchmarks/scml_speed.py
 	@$(BIN)/python benchmarks/scml_recording.py
+	@timeout 300 $(BIN)/python benchmarks/dota_encode.py --many 5000
 
 clean:  ## Remove the environment and caches; runs/ stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,52 +1,113 @@
-"""Do those who buy what the policy proposes fare better than others in the same state?
+"""Do those who buy what is advised fare better than others in the same state?
 
-    python benchmarks/dota_advice.py RUN
+    python benchmarks/dota_advice.py RUN [--matches 607]
 
-RUN has samples and the models `value-time` and `items`. Each first purchase of a dearer item in the
-test matches either was the policy's first choice or not. What came of it is the result for the
-buyer's side less the chance the value model gave that side at the last whole minute, so states are
-matched by their chance; the value model's own opinion of the item is never asked. Intervals are
-drawn by match. Buyers differ in more than their purchase, so this is no proof of cause.
+RUN has recordings, samples and the models `value-time`, `items` and `wards`. Every fifth minute of
+the test matches each player gets the advice that `recommend` would give; those whose next dearer
+purchase, within five minutes, was the first of it have followed. What came of it is the result for
+the player's side less the chance the value model gave that side at that minute, so states are
+matched by their chance; what the model thinks of the item is never taken as evidence. Intervals
+are drawn by match. Buyers differ in more than their purchase, so this is no proof of cause.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
 
+from understudy.data import shards
 from understudy.data.runs import Run
-from understudy.games.dota import next_item, policies, purchases, saved
-from understudy.games.dota.samples import read_samples
+from understudy.games.dota import inventory, recommend, strength
+from understudy.games.dota.record import MATCHES, RECORDINGS
 from understudy.games.dota.splits import read_split
+from understudy.games.dota.story import Story, load_models
+
+EVERY = 5  # minutes
 
 
 def main() -> None:
-    run = Run(Path(sys.argv[1]))
-    test = read_split(run.model("value-time") / "splits").test
-    samples = read_samples(run.samples).of(test)
-    chance = saved.load(run.model("value-time") / "model.json").chance(samples)
-    rows = policies.gathered(run.recordings, purchases.decisions)
-    rows = rows.where(np.isin(rows.match_id, test))
-    policy = policies.load_items(run.model("items") / policies.ITEMS_FILE)
-    rank = next_item.ranks(policy.chances(rows), rows.chosen)
-    key = samples.match_id * 1000 + (samples.column("t") // 60).astype(int)
-    place = dict(zip(key.tolist(), range(len(key)), strict=True))
-    wanted = rows.match_id * 1000 + np.maximum(rows.t // 60, 1)
-    found = np.array([place.get(number, -1) for number in wanted.tolist()])
-    known = found >= 0
-    dire = rows.slot[known] >= 5
-    said, won = chance[found[known]], samples.labels["y_win"][found[known]]
-    beyond = np.where(dire, (1 - won) - (1 - said), won - said)
-    followed, match_id = rank[known] == 0, rows.match_id[known]
-    whole = purchases.completed()[rows.chosen[known]]
-    print(f"{known.sum():,} purchases in {len(np.unique(match_id))} matches never trained on")
-    for name, kept in (("all items", whole | True), ("completed items", whole)):
-        mean, low, high = compared(beyond[kept], followed[kept], match_id[kept])
-        share = followed[kept].mean()
-        print(
-            f"  {name:16s} followed {share:.1%}; won beyond expectation, followers less others: "
-            f"{mean:+.4f} ({low:+.4f} to {high:+.4f})"
-        )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--matches", type=int, default=10**6, help="so many of the test matches")
+    options = parser.parse_args()
+    run = Run(options.run)
+    models = load_models(run.models)
+    test = read_split(run.model("value-time") / "splits").test[: options.matches]
+    rows = [row for story in stories(run, test) for row in of_match(story, models)]
+    match_id, beyond, bought, usual, liked, gain = map(np.array, zip(*rows, strict=True))
+    print(f"{len(rows):,} moments in {len(np.unique(match_id))} matches never trained on")
+    for name, chosen in (("the first by habit", usual), ("the first by value", liked)):
+        told(name, beyond, bought == chosen, match_id)
+    held = ~np.isnan(gain)
+    good = gain[held] > 0
+    told("any of the three that the model likes", beyond[held], good, match_id[held])
+
+
+def stories(run: Run, test):
+    """The test matches, with the strength that earlier ones tell of."""
+    keys = [shards.shard_key(path) for path in shards.shard_paths(run.recordings, MATCHES)]
+    surveyed = strength.survey(run.recordings, keys)
+    for key in keys:
+        numbers = shards.read_shard(
+            shards.shard_path(run.recordings, MATCHES, key), MATCHES, ["match_id"]
+        )["match_id"].to_numpy()
+        wanted = np.intersect1d(numbers, test).tolist()
+        if not wanted:
+            continue
+        known = strength.from_table(surveyed[key][strength.STRENGTH])
+        tables = {
+            table.name: shards.read_shard(shards.shard_path(run.recordings, table, key), table)
+            for table in RECORDINGS
+        }
+        for number in wanted:
+            own = {n: rows.filter(pc.equal(rows["match_id"], number)) for n, rows in tables.items()}
+            if len(own["state_team_minute"]):
+                yield Story(own, known[number])
+
+
+def of_match(story: Story, models):
+    """(match, result beyond expectation, item bought, first by habit and by value, gain)."""
+    chance = models.value.chance(story.samples)
+    won = float(story.outline["radiant_win"])
+    for row in range(EVERY, len(story.course.t), EVERY):
+        if models.value.out_of_range(story.samples.where(np.array([row]))):
+            continue
+        now = int(story.course.t[row])
+        for slot in range(10):
+            bought = next_bought(story, slot, now)
+            if bought is None:
+                continue
+            lines = recommend.item_lines(story, models, row, slot)
+            liked = recommend.item_lines(story, models, row, slot, "value")
+            gain = [line["gain"] for line in lines if line["key"] == bought]
+            yield (
+                story.outline["match_id"],
+                (1 if slot < 5 else -1) * (won - chance[row]),
+                bought,
+                lines[0]["key"],
+                liked[0]["key"],
+                gain[0] if gain else np.nan,
+            )
+
+
+def next_bought(story: Story, slot: int, now: int) -> str | None:
+    """The first dearer item that a player had not yet, within the next minutes."""
+    held, bought = recommend.held_at(story, slot, now), story.course.events["purchase"]
+    later = (bought.slot == slot) & (bought.t > now) & (bought.t <= now + 60 * EVERY)
+    for key in bought.key.filter(later).to_pylist():
+        number = inventory.places().get(key)
+        if number is not None and not held.owned[number]:
+            return str(key)
+    return None
+
+
+def told(name, beyond, followed, match_id) -> None:
+    mean, low, high = compared(beyond, followed, match_id)
+    print(
+        f"  {name:40s} {followed.mean():6.1%} of {len(beyond):,}; won beyond expectation, these "
+        f"less others: {mean:+.4f} ({low:+.4f} to {high:+.4f})"
+    )
 
 
 def compared(beyond, followed, match_id, draws: int = 2000) -> tuple[float, float, float]:

@@ -24,10 +24,15 @@ from understudy.games import pairs
 def main():
     seed, whole, *command = sys.argv[1:]
     with tiny_recipe() if command[0] == "train" else contextlib.nullcontext():
-        prepare(command[0])
+        latest = 6
+        if command[1] == "dota":
+            prepare_dota()
+            latest = 24  # a lot is nine files, and an attempt must be able to finish one
+        else:
+            prepare(command[0])
         dice = random.Random(int(seed))
         killed = 0
-        while attempt(command, dice.randint(2, 6), dice.random() < 0.5):
+        while attempt(command, dice.randint(2, latest), dice.random() < 0.5):
             killed += 1
         attempt([*command[:-1], whole])
     print(killed)
@@ -47,6 +52,13 @@ def prepare(stage):
 
         policy = FactoredPolicy(arena.recipe("imitate-quick").shape, seed=0)
         torch.optim.AdamW(policy.parameters())  # imports half of torch
+
+
+def prepare_dota():
+    """Lots of three matches, so that there are some."""
+    from understudy.games.dota import logs
+
+    logs.MATCHES_PER_BATCH = 3
 
 
 def attempt(command, moment=0, before=False):

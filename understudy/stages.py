@@ -29,7 +29,7 @@ from understudy.data.results import read_results
 from understudy.data.runs import Run, begin, finish, read_manifest
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games import Game, Imported, Schedule
+from understudy.games import Awaited, Game, Imported, Schedule
 
 if TYPE_CHECKING:  # torch takes seconds to import
     from understudy.learn.refine import Refinement
@@ -126,26 +126,62 @@ def read_logs(game: Game, run: Run, logs: Path, *, resume: bool = True) -> Impor
 def take_in(
     game: Game,
     run: Run,
-    imports: Iterable[Imported],
+    imports: Iterable[Imported | Awaited],
     settings: Mapping[str, Any],
     *,
     resume: bool = True,
 ) -> Imports:
-    """Write recordings that were not played here; `settings` say where they are from."""
+    """Write recordings that were not played here; `settings` say where they are from.
+
+    A part that was taken in earlier, and is still the same, is not read again.
+    """
     begin(run.recordings, "record", {"game": game.name, **settings}, resume=resume)
     files, matches, rejected, written = 0, 0, list[str](), set[Path]()
     for files, found in enumerate(imports, start=1):
-        rejected += found.rejected
-        outline = found.tables[game.recordings[0].name]
-        matches += len(outline)
-        for table in reversed(game.recordings) if len(outline) else ():
-            path = shards.shard_path(run.recordings, table, f"{files:05d}")
-            shards.write_shard(path, found.tables[table.name])
-            written.add(path)
-    for path in {*run.recordings.glob("*.parquet")} - written:
+        part = _Part(game, run.recordings, f"{files:05d}")
+        taken = part.taken(found) or part.take(found)
+        matches += taken["matches"]
+        rejected += taken["rejected"]
+        written |= {*part.tables.values(), part.note} if taken["matches"] else {part.note}
+    for path in {*run.recordings.glob("*.parquet"), *run.recordings.glob("import-*")} - written:
         path.unlink()  # its log is gone since an earlier call
     finish(run.recordings, matches=matches, files=files, rejected=rejected)
     return Imports(files, matches, rejected)
+
+
+class _Part:
+    """The shards that one part of an import becomes, and a note that they are whole."""
+
+    def __init__(self, game: Game, folder: Path, key: str) -> None:
+        self.outline = game.recordings[0]
+        self.tables = {
+            table.name: shards.shard_path(folder, table, key) for table in game.recordings
+        }
+        self.note = folder / f"import-{key}.json"
+
+    def taken(self, found: Imported | Awaited) -> dict[str, Any] | None:
+        """What the note says, if the part was taken in earlier and has not changed since."""
+        if not isinstance(found, Awaited) or not self.note.is_file():
+            return None
+        note: dict[str, Any] = json.loads(self.note.read_text())
+        if note["stamp"] != found.stamp:
+            return None
+        if note["matches"]:
+            if not all(path.is_file() for path in self.tables.values()):
+                return None
+            found.remember(shards.read_shard(self.tables[self.outline.name], self.outline))
+        return note
+
+    def take(self, found: Imported | Awaited) -> dict[str, Any]:
+        """Write the part's recordings, and last the note."""
+        self.note.unlink(missing_ok=True)
+        matches = len(found.tables[self.outline.name])
+        for name, path in reversed(self.tables.items()) if matches else ():
+            shards.write_shard(path, found.tables[name])
+        told = {"matches": matches, "rejected": found.rejected}
+        if isinstance(found, Awaited):
+            write_text(self.note, json.dumps(told | {"stamp": found.stamp}, indent=2) + "\n")
+        return told
 
 
 # --- encode --------------------------------------------------------------------------------------
@@ -279,6 +315,7 @@ def train(
     init: Path | None = None,
     start: str | None = None,
     changes: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
     device: str = "cpu",
     worker: Workers = None,
     resume: bool = True,
@@ -287,7 +324,8 @@ def train(
     """Train a recipe on the run's samples, from `init`'s weights if given; what came out.
 
     A recipe of refinement plays instead: it begins with the model `start`, acts on the workers,
-    and may be told other numbers of iterations and the like (`changes`).
+    and may be told other numbers of iterations and the like (`changes`). `options` are the game's
+    own, fields of its recipes.
     """
     from understudy.learn.fit import usable_device
     from understudy.learn.refine import Refinement
@@ -308,6 +346,8 @@ def train(
         if not hasattr(chosen, "init"):
             raise InputError(f"'{recipe}' begins anew and takes no weights; leave out --init")
         chosen = replace(chosen, init=init)  # type: ignore[type-var]
+    if options:
+        chosen = replace(chosen, **options)  # type: ignore[type-var]
     inputs = {
         path: table for table in game.samples for path in shards.shard_paths(run.samples, table)
     }

@@ -30,7 +30,7 @@ def test_work_is_claimed_and_finished(folder, source):
     assert begun["settings"] == {"shards": [1, 2]}
     assert begun["inputs"].keys() == {"recording"}
     assert begun["finished"] is None
-    assert {"python", "numpy", "pyarrow"} <= begun["versions"].keys()
+    assert {"python", "numpy", "scipy", "pyarrow"} <= begun["versions"].keys()
     finish(folder, rows=7)
     assert read_manifest(folder)["facts"] == {"rows": 7}
     assert read_manifest(folder)["finished"]

@@ -45,6 +45,7 @@ Dota 2, from recorded matches only:
     understudy record dota --files matches/           OpenDota's answers, as tables
     understudy encode dota                            one row per minute
     understudy train dota value                       who will win, beside plain baselines
+    understudy drift dota --model RUN/models/value    is it still right on this run's patches?
     understudy recommend dota match.json --minute 15  what to do next
 
 Every step can be stopped and run again: it goes on where it was. `understudy demo` does all of
@@ -68,6 +69,8 @@ compete.command("arena")(arena.compete)
 compete.command("scml")(scml.compete)
 split = by_game(app, "split", "Say which matches are trained on, as files.")
 split.command("dota")(dota.split)
+drift = by_game(app, "drift", "Say whether a trained model can be trusted on new matches.")
+drift.command("dota")(dota.drift)
 recommend = by_game(app, "recommend", "Say what to do next in a recorded match.")
 recommend.command("dota")(dota.recommend)
 app.command("league")(league_command.league)
@@ -148,6 +151,10 @@ def train(
     pseudo_reward: Annotated[
         float | None, typer.Option(help="Of the game's own, beside the score, when refining.")
     ] = None,
+    test_patch: Annotated[
+        str | None,
+        typer.Option(help="Dota: test on this patch, train on earlier ones: 7.39, say."),
+    ] = None,
     seed: SeedOption = 0,
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
     workers: WorkersOption = None,
@@ -176,6 +183,7 @@ def train(
                 updates=updates,
                 pseudo_reward=pseudo_reward,
             ),
+            options=dota.train_options(game, test_patch),
             device=device,
             worker=workers,
             resume=resume,

@@ -1,7 +1,7 @@
 """Dota's version of `record`, and what only Dota has."""
 
 import json as json_text
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +23,8 @@ from understudy.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from understudy.games import Awaited, Imported
 
 ApiOption = Annotated[
     str | None,
@@ -65,6 +67,7 @@ def record(
 ) -> None:
     """Take in matches: from files, tables, an API, or made up.
 
+    Stopped in the middle, the same command goes on; files that came since are added.
     Nothing about who played is kept. Example: understudy record dota --files matches/
     """
     from understudy import stages
@@ -75,6 +78,7 @@ def record(
     game, run = load_game("dota"), run_of(out, "dota")
     _one_source(files=files, tables=tables, synthetic=synthetic, api=api)
     settings: dict[str, Any]
+    imports: Iterable[Imported | Awaited]
     if files:
         imports, settings = read_logs(*files), {"files": [str(path) for path in files]}
     elif tables:
@@ -154,6 +158,17 @@ def encode_options(horizon: int | None) -> dict[str, int]:
     return {"horizon": horizon or HORIZON}
 
 
+def train_options(game: str, test_patch: str | None) -> dict[str, int]:
+    """What `train` may be told about Dota."""
+    from understudy.games.dota.facts import patch_number
+
+    if test_patch is None:
+        return {}
+    if game != "dota":
+        raise InputError(f"--test-patch is Dota's alone; {game} has no patches")
+    return {"test": patch_number(test_patch)}
+
+
 def split(
     out: OutOption = None,
     by: Annotated[
@@ -189,6 +204,36 @@ def split(
     print(f"{counts}: {len(paths)} files in {run.folder / 'splits'}")
 
 
+def drift(
+    out: OutOption = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="The value model, as RUN/models/value. [default: the one shipped]"),
+    ] = None,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Say patch by patch whether a trained value model is still right on a run's samples.
+
+    The run may be another than the model's own: record and encode matches of a newer patch, then
+    ask. Matches the model was trained on are left out where it says which they were.
+    Example: understudy drift dota --out runs/new --model runs/old/models/value
+    """
+    from understudy.games.dota.drift import watch
+    from understudy.games.dota.samples import read_samples
+    from understudy.games.dota.saved import load
+    from understudy.games.dota.story import SHIPPED
+
+    folder = model or SHIPPED
+    judged = watch(load(folder / "model.json"), read_samples(run_of(out, "dota").samples), folder)
+    if json:
+        print(json_text.dumps(judged, indent=2))
+        return
+    out_console.print(_drift_table(judged))
+    print(f"trained on {', '.join(judged['trained_on'])}", end="")
+    print(f"; {judged['left_out']:,} matches of training left out" if judged["left_out"] else "")
+
+
 def recommend(
     match: Annotated[
         str, typer.Argument(metavar="MATCH", help="A match file of OpenDota, or RUN/NUMBER.")
@@ -199,20 +244,27 @@ def recommend(
     ] = None,
     models: Annotated[
         Path | None,
-        typer.Option(help="RUN/models with value, items and wards. [default: those shipped]"),
+        typer.Option(help="RUN/models with value, items, wards. [default: those shipped]"),
     ] = None,
+    by: Annotated[
+        str, typer.Option(help="Order of items: habit, as others buy; value, as the model likes.")
+    ] = "habit",
     json: JsonOption = False,
 ) -> None:
-    """Say what to do next at a minute of a match: items, wards, towers.
+    """Say what to do next at a minute of a match: items, wards, objectives.
+
+    Each with how often others did it and what the value model thinks of it, its cost paid.
 
     Example: understudy recommend dota 8182370121.json.gz --minute 15 --player 0
     """
     from dataclasses import asdict
 
-    from understudy.games.dota.recommend import advise
+    from understudy.games.dota.recommend import ORDERS, advise
     from understudy.games.dota.story import load_models, open_story
 
-    advice = advise(open_story(match), load_models(models), minute, player)
+    if by not in ORDERS:
+        raise InputError(f"--by must be {' or '.join(ORDERS)}, not '{by}'")
+    advice = advise(open_story(match), load_models(models), minute, player, by)
     if json:
         print(json_text.dumps(asdict(advice), indent=2))
         return
@@ -223,19 +275,25 @@ def recommend(
     if advice.chance is None:
         return
     print(f"Radiant wins with {advice.chance:.0%}")
-    for title, rows in (
-        ("next items, as others bought", advice.items),
-        ("where observer wards go", advice.wards),
-        ("towers that stand", advice.objectives),
-    ):
-        out_console.print(_advice_table(title, rows))
+    for slot in sorted({line["slot"] for line in advice.items}):
+        rows = [line for line in advice.items if line["slot"] == slot]
+        title = f"{rows[0]['hero']} (player {slot}), about {rows[0]['cash']:,} gold at hand"
+        out_console.print(_advice_table(title, ("item", "chance", "model", "why"), rows))
+    for side in sorted({line["side"] for line in advice.wards}, reverse=True):
+        rows = [line for line in advice.wards if line["side"] == side]
+        title = f"{side}: where wards go (model: {rows[0]['model']})"
+        out_console.print(_advice_table(title, ("x", "y", "chance", "why"), rows))
+        rows = [line for line in advice.objectives if line["side"] == side]
+        title = f"{side}: what may be taken"
+        out_console.print(_advice_table(title, ("take", "model", "why"), rows))
+    out_console.print(f"chance: how often others did it. {advice.view}.", highlight=False)
 
 
-def _advice_table(title: str, rows: list[dict[str, Any]]) -> "Table":
-    names = [name for name in (rows[0] if rows else {}) if name != "cash"]
-    table = (
-        _table(title, *(name.replace("_", " ") for name in names)) if names else _table(title, "-")
-    )
+def _advice_table(title: str, names: tuple[str, ...], rows: list[dict[str, Any]]) -> "Table":
+    table = _table(title, *names)
+    for column in table.columns:
+        column.no_wrap = column.header != "why"
+        column.justify = "right" if column.header in ("x", "y", "chance", "model") else "left"
     for row in rows:
         table.add_row(*(_said(name, row[name]) for name in names))
     return table
@@ -244,13 +302,7 @@ def _advice_table(title: str, rows: list[dict[str, Any]]) -> "Table":
 def _said(name: str, value: Any) -> str:
     if name == "chance":
         return f"{value:.0%}" if value >= 0.1 else f"{value:.1%}"
-    return (
-        f"{value:,}"
-        if isinstance(value, int)
-        else f"{value:.0f}"
-        if isinstance(value, float)
-        else value
-    )
+    return f"{value:.0f}" if isinstance(value, float) else str(value)
 
 
 # --- what training says --------------------------------------------------------------------------
@@ -263,13 +315,13 @@ def print_evaluation(evaluation: Mapping[str, Any]) -> None:
 
 def print_policy(evaluation: Mapping[str, Any]) -> None:
     """A policy beside the counts it must beat."""
-    counts = f"counts by {evaluation['counts']}"
+    print(f"counts: by {evaluation['counts']}")
     for name, scores in evaluation["policy"].items():
         title = f"{name}: {scores['decisions']:,} decisions of later matches"
-        table = _table(title, "score", "ours", counts, "difference, 95 % by match")
+        table = _table(title, "score", "ours", "counts", "difference, 95 % by match")
         for score, found in scores.items():
             if score != "decisions":
-                values = (f"{found[who]:.4f}" for who in ("ours", "counts"))
+                values = (_short(found[who]) for who in ("ours", "counts"))
                 table.add_row(score, *values, _signed(found["beside"]))
         out_console.print(table)
 
@@ -279,7 +331,7 @@ def print_line_up(evaluation: Mapping[str, Any]) -> None:
     for table in (
         _line_up_table(evaluation),
         _bands_table(evaluation),
-        _few_shot_table(evaluation),
+        *_few_shot_tables(evaluation),
         _drift_table(evaluation),
     ):
         out_console.print(table)
@@ -292,16 +344,15 @@ def _line_up_table(evaluation: Mapping[str, Any]) -> "Table":
     words = (
         f"{name} {part['matches']:,} ({_span(part['patches'])})" for name, part in parts.items()
     )
-    table = _table(f"the line-up: {', '.join(words)}", "model", "log loss", "beside LR-7")
-    for name in ("AUC", "by match", "dGold RMSE", "dXP RMSE"):
-        table.add_column(name, justify="right", no_wrap=True)
+    names = ("log\nloss", "beside LR-7", "AUC", "by\nmatch", "dGold\nRMSE", "dXP\nRMSE")
+    table = _table(f"the line-up: {', '.join(words)}", "model", *names)
     for name, score in evaluation["line_up"].items():
         table.add_row(
-            name,
-            f"{score['log_loss']:.4f}",
+            name.replace("XGBoost", "XGB"),
+            _short(score["log_loss"]),
             _signed(score["beside_bar"]),
-            f"{score['auc']:.4f}",
-            f"{score['log_loss_by_match']:.4f}",
+            _short(score["auc"]),
+            _short(score["log_loss_by_match"]),
             f"{score['dgold_rmse']:,.0f}",
             f"{score['dxp_rmse']:,.0f}",
         )
@@ -313,37 +364,48 @@ def _span(patches: list[str]) -> str:
 
 
 def _bands_table(evaluation: Mapping[str, Any]) -> "Table":
-    table = _table(
-        "by minute", "minutes", "rows", "LR-7", "best", "best beside LR-7", "AUC of best"
-    )
+    table = _table("by minute", "minutes", "rows", "LR-7", "best", "best beside LR-7", "AUC")
     for band, found in evaluation["bands"].items():
-        loss = found["log_loss"]
         table.add_row(
             band,
             f"{found['rows']:,}",
-            f"{loss['LR-7']:.4f}",
-            f"{loss['best']:.4f}",
+            *(_short(found["log_loss"][name]) for name in ("LR-7", "best")),
             _signed(found["beside_bar"]),
-            f"{found['auc']['best']:.3f}",
+            _short(found["auc"]["best"]),
         )
     return table
 
 
-def _few_shot_table(evaluation: Mapping[str, Any]) -> "Table":
-    names = ("intercept", "platt", "isotonic", "shrunk", "cautious", "dgold shrunk", "dxp shrunk")
-    title = "calibrated on so many test matches: loss less that of zero-shot, middle 95 % of draws"
-    table = _table(title, "matches", *names)
-    for row in evaluation["few_shot"]:
-        table.add_row(str(row["matches"]), *(_signed(row[name]) for name in names))
-    return table
+def _few_shot_tables(evaluation: Mapping[str, Any]) -> list["Table"]:
+    """Means of every method; how far draws lie apart for the one to use."""
+    from understudy.games.dota.calibrate import CHOSEN
+
+    rows = evaluation["few_shot"]
+    methods = ("intercept", "platt", "isotonic", "shrunk")
+    title = "calibrated on so many test matches: loss less that of zero-shot, mean of draws"
+    chance = _table(title, "matches", *methods, f"{CHOSEN}, 95 % of draws")
+    changes = _table(
+        "and RMSE of the changes less that of zero-shot",
+        *("matches", "dGold", "95 % of draws", "dXP", "95 % of draws"),
+    )
+    for row in rows:
+        means = (f"{row[name]['mean']:+.4f}".replace("0.", ".") for name in methods)
+        chance.add_row(str(row["matches"]), *means, _signed(row[CHOSEN]))
+        parts = ((row[f"{name} shrunk"]) for name in ("dgold", "dxp"))
+        words = [(f"{p['mean']:+.2f}", f"{p['low']:+.2f} to {p['high']:+.2f}") for p in parts]
+        changes.add_row(str(row["matches"]), *words[0], *words[1])
+    return [chance, changes] if rows else []
 
 
 def _drift_table(evaluation: Mapping[str, Any]) -> "Table":
-    table = _table("is it still right?", "patch", "matches", "slope", "beyond range", "verdict")
+    title = "is it still right? (slope 1: leads mean what they meant; below: it is too sure)"
+    table = _table(title, "patch", "matches", "log\nloss", "slope", "beyond\nrange", "verdict")
+    table.columns[-1].justify = "left"
     for row in evaluation["drift"]:
         slope = f"{row['slope']:.2f} ({row['slope_low']:.2f} to {row['slope_high']:.2f})"
         share = f"{row['out_of_range']:.1%}"
-        table.add_row(row["patch"], f"{row['matches']:,}", slope, share, row["verdict"])
+        loss = _short(row["log_loss"])
+        table.add_row(row["patch"], f"{row['matches']:,}", loss, slope, share, row["verdict"])
     return table
 
 
@@ -357,7 +419,12 @@ def _table(title: str, first: str, *others: str) -> "Table":
     return table
 
 
+def _short(share: float) -> str:
+    """.5362, to save room."""
+    return f"{share:.4f}".removeprefix("0")
+
+
 def _signed(found: Mapping[str, float]) -> str:
-    mean, low, high = found["mean"], found["low"], found["high"]
-    digits = 4 if max(abs(low), abs(high)) < 1 else 1
-    return f"{mean:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"
+    """-.0285 (-.0414 to -.0153)."""
+    parts = [f"{found[name]:+.4f}".replace("0.", ".", 1) for name in ("mean", "low", "high")]
+    return f"{parts[0]} ({parts[1]} to {parts[2]})"

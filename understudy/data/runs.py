@@ -170,7 +170,10 @@ def _now() -> str:
 
 
 def _versions() -> dict[str, str]:
-    packages = ("understudy", "numpy", "numba", "pyarrow", "torch", "scml", "negmas", "scml-agents")
+    packages = (
+        *("understudy", "numpy", "scipy", "numba", "pyarrow", "torch", "xgboost", "xgboost-cpu"),
+        *("scml", "negmas", "scml-agents"),
+    )
     found = {"python": platform.python_version()}
     for package in packages:
         try:

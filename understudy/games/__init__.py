@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -62,6 +63,38 @@ class Imported(NamedTuple):
     """FILE:LINE: what is wrong, for every line left out."""
 
 
+class Awaited:
+    """A part of logs of other origin that is read only if it must be.
+
+    `stamp` changes with the part's content; where it is the same as that of recordings made
+    earlier, nothing is read, and `remember` is told which matches they hold.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        stamp: str,
+        load: "Callable[[], Imported]",
+        remember: "Callable[[pa.Table], None]" = lambda outline: None,
+    ) -> None:
+        self.source, self.stamp, self.remember = source, stamp, remember
+        self._load = load
+
+    @cached_property
+    def _found(self) -> Imported:
+        return self._load()
+
+    @property
+    def tables(self) -> "dict[str, pa.Table]":
+        """Recordings."""
+        return self._found.tables
+
+    @property
+    def rejected(self) -> list[str]:
+        """FILE:LINE: what is wrong, for every line left out."""
+        return self._found.rejected
+
+
 @dataclass(frozen=True, kw_only=True)
 class Game:
     """All that the rest of the program knows of a game."""
@@ -91,7 +124,7 @@ class Game:
     """A page that shows one recorded match of a run."""
     fill: "Callable[[Path, Path], None] | None" = None
     """Fill what a trained model foretells into the samples of a folder, for other models."""
-    read_logs: "Callable[[Path], Iterable[Imported]] | None" = None
+    read_logs: "Callable[[Path], Iterable[Imported | Awaited]] | None" = None
     """Turn logs of other origin in a folder into recordings, file by file."""
     survey: "Callable[[Path, Sequence[str]], Mapping[str, Mapping[str, pa.Table]]] | None" = None
     """What encoding one shard must know of all the others: tables to add to its own, by shard."""

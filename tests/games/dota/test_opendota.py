@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from datetime import datetime
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -88,7 +89,8 @@ def test_nothing_tells_who_played(tmp_path):
         ({"players": "ten"}, "no list of players"),
         ({"radiant_xp_adv": [0, 1]}, "not as OpenDota writes it"),
         ({"patch": "seven"}, "not as OpenDota writes it"),
-        ({"patch": None}, "patch is missing"),
+        ({"duration": None}, "called off after 0 s"),
+        ({"patch": None, "start_time": None}, "not as OpenDota writes it"),
         ({"match_id": "abc"}, "not a whole number"),
     ],
 )
@@ -151,6 +153,24 @@ def test_a_match_whose_beginning_was_missed_keeps_its_times():
     for player in match["players"]:
         player["times"] = [120 + t for t in player["times"]]
     assert small_tables(match)["state_team_minute"]["t"].to_pylist()[:2] == [120, 180]
+
+
+@pytest.mark.parametrize(
+    ("day", "name"),
+    [
+        ("2025-05-21", "7.38"),
+        ("2025-05-22", "7.39"),
+        ("2025-12-15", "7.39"),
+        ("2025-12-16", "7.40"),
+        ("2026-03-24", "7.41"),
+        ("2030-01-01", "7.41"),
+    ],
+)
+def test_a_match_that_does_not_name_its_patch_is_of_the_newest_then(day, name):
+    second = int(datetime.fromisoformat(f"{day}T12:00+00:00").timestamp())
+    assert facts.patch_name(facts.patch_on(second)) == name
+    rows = small_tables(small_match(patch=None, start_time=second))["matches"]
+    assert facts.patch_name(rows["patch"][0].as_py()) == name
 
 
 def test_facts_go_up_to_the_newest_patch():

@@ -7,10 +7,10 @@ from dota_data import small_match, small_tables
 from understudy import games, stages
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games.dota import next_item, policies, purchases, ward_spots
+from understudy.games.dota import inventory, next_item, policies, purchases, ward_spots
 from understudy.games.dota.synthetic import World, generate
 
-KEYS = purchases.item_keys()
+KEYS = inventory.item_keys()
 
 
 def bought(*things):
@@ -29,14 +29,14 @@ def test_a_decision_knows_only_earlier_seconds():
         (300, "blink"),
     )
     names = [KEYS[k] for k in rows.chosen]
-    assert names == ["ogre_axe", "black_king_bar", "mithril_hammer", "blink"]
+    assert names == ["ogre_axe", "mithril_hammer", "black_king_bar", "blink"]
     king_bar, axe = KEYS.index("black_king_bar"), KEYS.index("ogre_axe")
-    share = purchases.costs()[axe] / purchases.costs()[king_bar]
-    assert rows.progress[:, king_bar] == pytest.approx([0, share, share, 1])
-    assert rows.last.tolist()[:3] == [purchases.NOTHING, axe, axe]
+    share = inventory.costs()[axe] / inventory.costs()[king_bar]
+    assert rows.progress[:, king_bar] == pytest.approx([0, share, share, 0])
+    assert rows.last.tolist()[:3] == [inventory.NOTHING, axe, axe]
     assert rows.owned[:, axe].tolist() == [False, True, True, True]
     # 600 at the horn and 100 earned by 100 s, nothing spent before the axe.
-    assert rows.cash[0] == 700 and rows.cash[1] == 900 - purchases.costs()[axe]
+    assert rows.cash[0] == 700 and rows.cash[1] == 900 - inventory.costs()[axe]
     assert rows.hero.tolist() == [1] * 4 and rows.slot.tolist() == [0] * 4
 
 
@@ -61,7 +61,7 @@ def habit(count, seed=0):
         t=dice.integers(0, 2000, count),
         chosen=chosen,
         last=last,
-        before_last=np.full(count, purchases.NOTHING),
+        before_last=np.full(count, inventory.NOTHING),
         owned=owned,
         progress=np.zeros((count, size)),
         cash=np.full(count, 9000.0),

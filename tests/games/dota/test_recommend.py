@@ -10,8 +10,9 @@ from playwright.sync_api import sync_playwright
 from understudy import games, stages
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games.dota import facts
-from understudy.games.dota.recommend import advise
+from understudy.games.dota import facts, timeline
+from understudy.games.dota.recommend import advise, item_lines
+from understudy.games.dota.saved import Worth
 from understudy.games.dota.story import load_models, open_story
 from understudy.games.dota.synthetic import World, generate
 
@@ -46,14 +47,44 @@ def test_advice_names_what_is_left_to_pay_and_never_what_is_owned(match, models)
     spent = facts.items()["ogre_axe"].cost + facts.items()["blink"].cost
     assert advice.items[0]["cash"] == max(0, 600 + 1000 - spent)
     for line in advice.items:
-        assert f"{line['left_to_pay']:,} gold left to pay" in line["why"]
+        assert line["why"].startswith(f"{line['left_to_pay']:,} gold left")
+        assert line["model"] == str(Worth(line["gain"], line["error"])) and line["error"] > 0
+    assert "no proof" in advice.view
     assert {line["side"] for line in advice.wards} == {"Radiant"} and len(advice.wards) == 5
     # The middle tower of Dire fell at 300 s.
-    assert [line["take"] for line in advice.objectives] == [
-        "tier 1 tower, top",
-        "tier 2 tower, mid",
-        "tier 1 tower, bot",
-    ]
+    assert {line["take"] for line in advice.objectives} == {
+        *("tier 1 tower, top", "tier 2 tower, mid", "tier 1 tower, bot"),
+        "Roshan",
+    }
+    assert all(line["gain"] > 0 for line in advice.objectives)
+
+
+def test_gold_that_is_not_there_yet_is_waited_for(match, models):
+    told = json.loads(match.read_text())
+    for player in told["players"]:
+        player["gold_t"] = [40 * k for k in range(21)]
+    match.write_text(json.dumps(told))
+    lines = advise(open_story(str(match)), models, 10, player=3).items
+    assert {line["cash"] for line in lines} == {1000}
+    for line in lines:
+        left = line["left_to_pay"]
+        wait = "can be paid" if left <= 1300 else f"in {(left - 1000) / 40:.0f} min"
+        assert line["why"].endswith(wait)
+
+
+def test_no_ward_is_advised_where_one_of_ours_stands(match, models):
+    first = advise(open_story(str(match)), models, 10, player=0).wards[0]
+    told = json.loads(match.read_text())
+    ward = {"time": 590, "x": first["x"], "y": first["y"], "ehandle": 5, "key": "[1,1]"}
+    told["players"][1]["obs_log"] = [ward]
+    match.write_text(json.dumps(told))
+    later = advise(open_story(str(match)), models, 10, player=0).wards
+    assert len(later) == 5
+    assert all(max(abs(w["x"] - first["x"]), abs(w["y"] - first["y"])) >= 6 for w in later)
+    told["players"][1]["obs_left_log"] = [ward | {"time": 595}]
+    match.write_text(json.dumps(told))
+    spot = advise(open_story(str(match)), models, 10, player=0).wards[0]
+    assert (spot["x"], spot["y"]) == (first["x"], first["y"])
 
 
 def test_advice_does_not_know_what_comes_later(match, models):
@@ -132,10 +163,45 @@ def test_the_page_of_a_match_shows_everything_and_asks_for_nothing(page):
         expected = tab.locator(".wards circle").evaluate_all(
             "all => all.filter(d => +d.dataset.from <= 720 && 720 < +d.dataset.to).length"
         )
+        players = tab.locator(".items details")
+        opened = players.evaluate_all("all => all.map(one => one.open)")
+        second = players.nth(1)
+        hidden = second.locator("td").first.is_visible()
+        second.locator("summary").click()
+        minutes = second.locator("td:first-child").all_inner_texts()
+        tips = second.locator("td span").evaluate_all("all => all.map(one => one.title)")
+        wide = tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         browser.close()
-    assert titles == ["Who will win", "Gold and experience", "Swings", "Wards", "Items"]
+    assert titles == ["Who will win", "Gold and experience", "Swings", "Wards", "Items and advice"]
+    assert opened == [True] + [False] * 9 and not hidden and wide
+    assert minutes[:2] == ["5", "10"] and len(tips) == 3 * len(minutes)
+    assert all(tip.startswith("model ") and "gold left" in tip for tip in tips)
     assert shown == "minute 12" and standing == expected < before
     assert said == [] and asked == [page.as_uri()]
+
+
+def test_the_timeline_sets_what_was_bought_beside_what_was_advised(match, models):
+    story = open_story(str(match))
+    first, second, third, *_ = timeline.looks(story, models, 0)
+    # 300 s: the axe is there; the dagger at 400 s; the bar at 900 s is of minutes 10 to 15.
+    assert first.bought == [(6, "blink")] and second.bought == [(15, "black_king_bar")]
+    assert third.bought == [] and not third.followed(3)
+    for look, row in ((first, 5), (second, 10)):
+        assert look.minute == row and look.advised == item_lines(story, models, row, 0)
+        keys = [line["key"] for line in look.advised]
+        for most in (1, 2, 3):
+            assert look.followed(most) == bool({*keys[:most]} & {key for _, key in look.bought})
+    likely = timeline.Look(5, second.advised, [(6, second.advised[1]["key"])])
+    assert not likely.followed(1) and likely.followed(2)
+
+
+def test_a_minute_out_of_range_has_no_advice_on_the_timeline(match, models):
+    told = json.loads(match.read_text())
+    told["radiant_gold_adv"] = [90_000] * 21
+    match.write_text(json.dumps(told))
+    story = open_story(str(match))
+    assert all(not look.advised for look in timeline.looks(story, models, 0))
+    assert "no advice: beyond what was trained on" in timeline.items_panel(story, models).html
 
 
 def test_swings_tell_what_happened(page):

@@ -120,7 +120,7 @@ def test_a_bias_is_believed_only_where_it_is_clear():
     ("slope", "word"), [(1.0, "trust"), (0.8, "calibrate: too sure"), (0.4, "do not trust")]
 )
 def test_the_monitor_says_when_not_to_trust(slope, word):
-    assert drift.verdict(10, 1, 1, 0) == "too few matches to say (10 of 30)"
+    assert drift.verdict(10, 1, 1, 0) == "too few to say (10 of 30)"
     won, said, _, match = rows_of(3000, slope=slope)
 
     features = np.zeros((len(won), len(ALL_NAMES)), np.float32)

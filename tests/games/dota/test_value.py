@@ -8,10 +8,11 @@ import pytest
 from understudy import games, stages
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games.dota import models, saved, splits
+from understudy.games.dota import models, saved, splits, strength
+from understudy.games.dota.encode import encode
 from understudy.games.dota.recipes import RECIPES
-from understudy.games.dota.samples import Outline, read_samples, swapped
-from understudy.games.dota.scores import calibration_error, reliability
+from understudy.games.dota.samples import Outline, read_samples, samples_of, swapped
+from understudy.games.dota.scores import calibration_error, log_losses, reliability
 from understudy.games.dota.synthetic import World, generate, true_chance
 
 GAME = games.load("dota")
@@ -179,3 +180,18 @@ def test_without_xgboost_the_line_up_says_what_to_install(monkeypatch):
 def test_recipes_tell_their_settings_apart():
     told = {json.dumps(recipe.settings()) for recipe in RECIPES.values()}
     assert len(told) == len(RECIPES)
+
+
+def test_a_regression_on_few_matches_does_not_run_away():
+    """Where a whole step of Newton's method overshoots, shorter ones are taken."""
+    (batch,) = generate(World(patches=(56, 57, 58)), 150)
+    known = strength.strengths(strength.results_of(batch.tables))
+    rows = encode(batch.tables, known)["value"]
+    whole = samples_of({name: rows[name].to_numpy() for name in rows.column_names})
+    few = whole.of(np.unique(whole.match_id)[:90]).begun()
+    fitted = models.Seven().fit(few, few, 0)
+    loss = log_losses(few.labels["y_win"], fitted.predict("y_win", few))
+    weight = few.weights()
+    assert weight @ loss / weight.sum() < 0.6
+    columns, miss = models.seven(few), fitted.predict("y_win", few) - few.labels["y_win"]
+    assert np.abs(columns.T @ (weight * miss)).max() < 1e-2

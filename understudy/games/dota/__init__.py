@@ -3,8 +3,8 @@
 `record` the tables, `opendota` one match of the API, `logs`, `layout`, `download` and `synthetic`
 where matches come from, `facts` heroes, items and patches, `state` a match minute by minute,
 `observe`, `deaths` and `strength` features, `encode` samples, `splits` who is trained on, `models`
-and `value` the line-up, `next_item` and `ward_spots` the policies, `recommend` advice, `panels`
-pages.
+and `value` the line-up, `next_item` and `ward_spots` the policies, `candidates`, `inventory` and
+`recommend` advice, `panels` and `timeline` pages.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.data.runs import Run
-from understudy.games import Game, Imported
+from understudy.games import Awaited, Game
 from understudy.games.dota.encode import HORIZON, VALUE
 from understudy.games.dota.record import RECORDINGS, RESULTS
 
@@ -71,10 +71,10 @@ def _replay(run: Run, match: str) -> str:
         raise InputError(f"a match of Dota goes by its number, not '{match}'")
     story = recorded(run, int(match))
     title = f"Match {match}, patch {story.patch}"
-    return page(title, GAME.about, match_panels(story, load_models().value))
+    return page(title, GAME.about, match_panels(story, load_models()))
 
 
-def _read_logs(source: Path) -> Iterable[Imported]:
+def _read_logs(source: Path) -> Iterable[Awaited]:
     from understudy.games.dota.logs import read_logs
 
     return read_logs(source)

@@ -37,7 +37,7 @@ def still_dead(match: Course) -> tuple[Floats, Floats]:
     the minute before, has not run out and no buyback was seen.
     """
     kills = match.events["kill"]
-    slot = _victims(match)
+    slot = victims(match)
     known = np.flatnonzero((slot >= 0) & (kills.row >= 0))
     row, slot, t = kills.row[known], slot[known], kills.t[known]
     before = np.maximum(row - 1, match.first[kills.which[known]])
@@ -57,7 +57,7 @@ def still_dead(match: Course) -> tuple[Floats, Floats]:
     return count.reshape(shape).sum(axis=2), seconds.reshape(shape).sum(axis=2)
 
 
-def _victims(match: Course) -> Ints:
+def victims(match: Course) -> Ints:
     """The slot of each kill's victim; -1 where its hero is not on the other side."""
     kills = match.events["kill"]
     names = pa.array(list(_hero_numbers()), pa.string())

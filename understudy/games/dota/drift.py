@@ -6,15 +6,20 @@ match. A feature is out of range where it lies beyond anything the model was tra
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.games.dota import facts
+from understudy.errors import InputError
+from understudy.games.dota import facts, splits
 from understudy.games.dota.calibrate import slope_and_shift
 from understudy.games.dota.samples import Samples
 from understudy.games.dota.scores import log_losses
 from understudy.games.dota.state import Floats
+
+if TYPE_CHECKING:
+    from understudy.games.dota.saved import ValueModel
 
 ENOUGH = 30
 """Matches below which nothing is said."""
@@ -68,6 +73,21 @@ def drift(
     return found
 
 
+def watch(model: "ValueModel", samples: Samples, folder: Path, seed: int = 0) -> dict[str, Any]:
+    """A trained model on samples of any run; matches that `folder` says it saw are left out."""
+    trained = folder / "splits" / "train.txt"
+    seen = list(splits.numbers_in(trained)) if trained.is_file() else []
+    known = np.isin(samples.match_id, np.array(seen, np.int64))
+    fresh = samples.where(~known).begun()
+    if not len(fresh):
+        raise InputError("all matches of this run were trained on; drift needs others")
+    return {
+        "trained_on": list(model.patches),
+        "left_out": len(np.unique(samples.match_id[known])),
+        "drift": drift(fresh, model.chance(fresh), model.seen, seed=seed),
+    }
+
+
 def _of_one(
     name: str,
     samples: Samples,
@@ -112,7 +132,7 @@ def _of_one(
 def verdict(matches: int, slope_low: float, slope_high: float, excess_low: float) -> str:
     """In words."""
     if matches < ENOUGH:
-        return f"too few matches to say ({matches} of {ENOUGH})"
+        return f"too few to say ({matches} of {ENOUGH})"
     if slope_high < 1 - FAR or slope_low > 1 + FAR:
         return "do not trust: train again on this patch"
     if slope_high < 1 or slope_low > 1 or excess_low > 0:

@@ -5,7 +5,10 @@ table. Columns are brought to our types; what a table has besides is left behind
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,20 +17,20 @@ import pyarrow.dataset as ds
 
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games import Imported
+from understudy.games import Awaited, Imported
 from understudy.games.dota.logs import MATCHES_PER_BATCH
 from understudy.games.dota.record import MATCHES, RECORDINGS, in_order
 
 _OTHER_NAMES = {"players": "players_static"}
 
 
-def read_tables(*folders: Path) -> Iterator[Imported]:
+def read_tables(*folders: Path) -> Iterator[Awaited]:
     """The matches of folders of tables, in batches by number; one found before is left out."""
     opened = [{table.name: _source(folder, table) for table in RECORDINGS} for folder in folders]
     return _all(folders, opened)
 
 
-def _all(folders: Sequence[Path], opened: Sequence[dict[str, ds.Dataset]]) -> Iterator[Imported]:
+def _all(folders: Sequence[Path], opened: Sequence[dict[str, ds.Dataset]]) -> Iterator[Awaited]:
     seen = np.zeros(0, np.int64)
     for folder, sources in zip(folders, opened, strict=True):
         column = sources[MATCHES.name].to_table(columns=["match_id"])["match_id"]
@@ -65,15 +68,23 @@ def _batches(
     folder: Path,
     sources: dict[str, ds.Dataset],
     numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]",
-) -> Iterator[Imported]:
+) -> Iterator[Awaited]:
+    files = [Path(name) for source in sources.values() for name in source.files]
+    known: list[Any] = [table.version for table in RECORDINGS]
+    known += [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     for start in range(0, len(numbers), MATCHES_PER_BATCH):
         some = numbers[start : start + MATCHES_PER_BATCH]
         within = (pc.field("match_id") >= int(some[0])) & (pc.field("match_id") <= int(some[-1]))
         chosen = within & pc.field("match_id").isin(some.tolist())
-        tables = {
-            table.name: _typed(table, sources[table.name], chosen, folder) for table in RECORDINGS
-        }
-        yield Imported(str(folder), tables, [])
+        stamp = blake2b(repr((known, some.tolist())).encode(), digest_size=16).hexdigest()
+        yield Awaited(str(folder), stamp, partial(_read, folder, sources, chosen))
+
+
+def _read(folder: Path, sources: dict[str, ds.Dataset], chosen: pc.Expression) -> Imported:
+    tables = {
+        table.name: _typed(table, sources[table.name], chosen, folder) for table in RECORDINGS
+    }
+    return Imported(str(folder), tables, [])
 
 
 def _typed(table: Table, source: ds.Dataset, chosen: pc.Expression, folder: Path) -> pa.Table:

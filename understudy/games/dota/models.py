@@ -46,6 +46,8 @@ class Linear:
     columns: Callable[[Samples], Floats]
     weights: Mapping[str, Floats]
     """By label; the last is the constant."""
+    spread: Floats | None = None
+    """How uncertain each weight of `y_win` is, one standard error; None: not known."""
 
     def predict(self, label: str, samples: Samples) -> Floats:
         """By a dot product, for `y_win` through the logistic function."""
@@ -70,17 +72,39 @@ def fit_logistic(columns: Floats, won: Floats, weight: Floats, penalty: Floats) 
     known = np.concatenate([columns, np.ones((len(columns), 1))], axis=1)
     ridge = np.append(penalty, 1e-9)
     light = known.astype(np.float32)  # the curvature only steers; the gradient is exact
+
+    def loss(tried: Floats) -> float:
+        score = known @ tried
+        return float(weight @ (np.logaddexp(0, score) - won * score) + ridge @ tried**2 / 2)
+
     beta = np.zeros(known.shape[1])
+    best = loss(beta)
     for _ in range(50):
         chance = logistic(known @ beta)
         gradient = known.T @ (weight * (chance - won)) + ridge * beta
         curve = (weight * chance * (1 - chance)).astype(np.float32)
         hessian = (light * curve[:, None]).T @ light + np.diag(ridge)
         step = np.linalg.solve(hessian.astype(np.float64), gradient)
-        beta -= step
+        while (found := loss(beta - step)) > best and np.abs(step).max() > 1e-7:
+            step = step / 2  # far from the best, a whole step may go too far
+        if found > best:
+            break
+        beta, best = beta - step, found
         if np.abs(step).max() < 1e-7:
             break
     return beta
+
+
+def spread_of(columns: Floats, beta: Floats, weight: Floats, penalty: Floats) -> Floats:
+    """Standard errors of weights that `fit_logistic` found, by Laplace's approximation.
+
+    Rows weigh as many as there are matches, so the minutes of a match count as one result.
+    """
+    known = np.concatenate([columns, np.ones((len(columns), 1))], axis=1).astype(np.float32)
+    chance = logistic(known @ beta)
+    curve = (weight * chance * (1 - chance)).astype(np.float32)
+    hessian = (known * curve[:, None]).T @ known + np.diag(np.append(penalty, 1e-9))
+    return np.sqrt(np.diag(np.linalg.inv(hessian.astype(np.float64))))
 
 
 def fit_linear(columns: Floats, target: Floats, weight: Floats, penalty: Floats) -> Floats:
@@ -195,7 +219,9 @@ class Symmetric:
             label: fit_linear(known, train.labels[label], weight, penalty) for label in CHANGES
         }
         weights = {"y_win": won, **changes}
-        return Linear(symmetric, {n: w / np.append(scale, 1.0) for n, w in weights.items()})
+        scale = np.append(scale, 1.0)
+        spread = spread_of(known, won, weight, penalty) / scale
+        return Linear(symmetric, {n: w / scale for n, w in weights.items()}, spread)
 
 
 # --- trees ---------------------------------------------------------------------------------------

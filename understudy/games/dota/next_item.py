@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from understudy.games.dota.purchases import NOTHING, Decisions, costs, item_keys
+from understudy.games.dota.inventory import NOTHING, costs, item_keys
+from understudy.games.dota.purchases import Decisions
 from understudy.games.dota.state import Floats, Ints
 
 BAND = 300

@@ -6,6 +6,7 @@ Who played is left behind: account ids, names and chat never reach a row.
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from understudy.games.dota import facts
 from understudy.games.dota.record import (
     DRAFTS,
     EVENTS,
@@ -90,6 +91,9 @@ def _count(players: Any) -> str:
 _RENAMED: dict[str, Callable[[Json], Any]] = {
     "league": lambda match: (match.get("league") or {}).get("name"),
     "tier": lambda match: (match.get("league") or {}).get("tier"),
+    "patch": lambda match: (
+        match["patch"] if match.get("patch") is not None else facts.patch_on(match["start_time"])
+    ),
     "n_min": lambda match: len(match["radiant_gold_adv"]) if is_parsed(match) else 0,
     "radiant_team_id": lambda match: (
         match.get("radiant_team_id") or (match.get("radiant_team") or {}).get("team_id")

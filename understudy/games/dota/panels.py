@@ -8,13 +8,14 @@ import numpy as np
 
 from understudy.data import shards
 from understudy.data.runs import Run
-from understudy.games.dota import facts, ward_spots
+from understudy.games.dota import ward_spots
 from understudy.games.dota.recommend import SIDES
 from understudy.games.dota.record import EVENTS, MATCHES
 from understudy.games.dota.saved import ValueModel
 from understudy.games.dota.scenarios import firsts, rates
 from understudy.games.dota.state import Floats
-from understudy.games.dota.story import Story
+from understudy.games.dota.story import Models, Story
+from understudy.games.dota.timeline import items_panel
 from understudy.report import charts
 from understudy.report.page import Panel
 
@@ -23,15 +24,16 @@ SWINGS = 6
 MAP = 400  # the side of the ward map's drawing
 
 
-def match_panels(story: Story, model: ValueModel) -> list[Panel]:
+def match_panels(story: Story, models: Models) -> list[Panel]:
     """All about one match."""
+    model = models.value
     chance = model.chance(story.samples)
     return [
         _chance_panel(story, model, chance),
         _economy_panel(story),
         _swings_panel(story, chance),
         _wards_panel(story),
-        _items_panel(story),
+        items_panel(story, models),
     ]
 
 
@@ -165,27 +167,18 @@ def _wards_panel(story: Story) -> Panel:
             f'<circle cx="{x:.0f}" cy="{y:.0f}" r="7" fill="var(--s{event["team"] + 1})" '
             f'data-from="{event["t"]}" data-to="{until:.0f}"><title>{escape(told)}</title></circle>'
         )
+    keys = "".join(
+        f'<span class="key" style="--color:var(--s{team + 1})">{side}</span>'
+        for team, side in enumerate(SIDES)
+    )
     html = (
-        f'<div class="wards"><svg viewBox="0 0 {MAP} {MAP}" role="img" aria-label="Observer wards">'
+        f'<div class="wards">{keys}<svg viewBox="0 0 {MAP} {MAP}" role="img" '
+        'aria-label="Observer wards">'
         f"{''.join(dots)}</svg><label>Standing at <output>any time</output>"
         f'<input class="ward-time" type="range" min="0" max="{last // 60}" value="0"/>'
         "</label></div>"
     )
     return Panel("Wards", html, note="Hover for who and how long.", head=_SLIDER)
-
-
-def _items_panel(story: Story) -> Panel:
-    """Dearer items of each player, by the minute."""
-    bought = story.course.events["purchase"]
-    rows = []
-    for slot in range(10):
-        mine = bought.slot == slot
-        things = zip(bought.t[mine].tolist(), bought.key.filter(mine).to_pylist(), strict=True)
-        known = ((t, facts.items().get(key)) for t, key in things)
-        words = [f"{item.name} {t // 60}" for t, item in known if item and item.cost >= 2000]
-        rows.append((SIDES[slot // 5], story.hero(slot), ", ".join(words)))
-    table = charts.table(("side", "hero", "items with their minute"), rows)
-    return Panel("Items", table, note="Items of 2,000 gold and more.", wide=True)
 
 
 # --- runs ----------------------------------------------------------------------------------------

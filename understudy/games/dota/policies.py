@@ -16,7 +16,7 @@ import numpy as np
 from understudy.data import shards
 from understudy.data.files import write_text, writing
 from understudy.errors import InputError
-from understudy.games.dota import next_item, purchases, splits, ward_spots
+from understudy.games.dota import inventory, next_item, purchases, splits, ward_spots
 from understudy.games.dota.record import MATCHES, RECORDINGS
 from understudy.games.dota.samples import Outline
 from understudy.games.dota.scores import difference
@@ -57,8 +57,9 @@ def outline_of(folder: Path) -> Outline:
     return Outline(*(value[order] for value in values))
 
 
-def _split(samples: Path) -> Split:
-    return splits.by_time(outline_of(recordings_beside(samples)))
+def _split(samples: Path, test: int | None) -> Split:
+    matches = outline_of(recordings_beside(samples))
+    return splits.by_time(matches) if test is None else splits.by_patch(matches, test)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +69,12 @@ class ItemRecipe:
     description: str
     most: int = 12_000
     """Decisions the weights are fitted on. Up: slower, steadier."""
+    test: int | None = None
+    """The patch to test on, by OpenDota's number. None: the last fifth of matches."""
 
     def settings(self) -> dict[str, Any]:
         """Everything but the description."""
-        return {"most": self.most}
+        return {"most": self.most, "test": self.test}
 
     def fit(
         self,
@@ -85,7 +88,7 @@ class ItemRecipe:
         """Into `out`: the policy and its evaluation."""
         began = time.perf_counter()
         rows = gathered(recordings_beside(samples), purchases.decisions)
-        train, val, test = _parts(rows, _split(samples), "purchase of a dearer item")
+        train, val, test = _parts(rows, _split(samples, self.test), "purchase of a dearer item")
         policy = next_item.fit(train, val, most=self.most, seed=seed)
         save_items(out / ITEMS_FILE, policy)
         ours = policy.chances(test)
@@ -127,10 +130,12 @@ class WardRecipe:
     """Train and judge the ward policy."""
 
     description: str
+    test: int | None = None
+    """The patch to test on, by OpenDota's number. None: the last fifth of matches."""
 
     def settings(self) -> dict[str, Any]:
-        """There are none."""
-        return {"grid": ward_spots.GRID}
+        """Everything but the description."""
+        return {"grid": ward_spots.GRID, "test": self.test}
 
     def fit(
         self,
@@ -144,7 +149,7 @@ class WardRecipe:
         """Into `out`: the policy and its evaluation."""
         began = time.perf_counter()
         rows = gathered(recordings_beside(samples), ward_spots.placements)
-        train, val, test = _parts(rows, _split(samples), "observer ward")
+        train, val, test = _parts(rows, _split(samples, self.test), "observer ward")
         policy = ward_spots.fit(train, val)
         save_wards(out / WARDS_FILE, policy, train)
         counts = ward_spots.baseline(train, val, test)
@@ -200,7 +205,7 @@ def _finish(
 
 def save_items(path: Path, policy: next_item.NextItem) -> None:
     """Arrays only: keys and counts of each habit, and the weights."""
-    arrays: dict[str, Any] = {"weights": policy.weights, "items": np.array(purchases.item_keys())}
+    arrays: dict[str, Any] = {"weights": policy.weights, "items": np.array(inventory.item_keys())}
     for number, name in enumerate(next_item.HABITS):
         table = policy.habits.counts[name]
         arrays[f"keys_{number}"] = np.array(list(table), np.int64)
@@ -212,7 +217,7 @@ def save_items(path: Path, policy: next_item.NextItem) -> None:
 def load_items(path: Path) -> next_item.NextItem:
     """What `save_items` wrote."""
     with _opened(path, "items") as arrays:
-        if tuple(arrays["items"].tolist()) != purchases.item_keys():
+        if tuple(arrays["items"].tolist()) != inventory.item_keys():
             raise InputError(f"{path} knows other items. Train again: understudy train dota items")
         counts = {}
         for number, name in enumerate(next_item.HABITS):

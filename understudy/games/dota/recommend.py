@@ -1,23 +1,35 @@
-"""What to do next at one minute of a match: items to buy, spots to ward, towers to take.
+"""What to do next at one minute of a match: items to buy, spots to ward, objectives to take.
 
-Candidates are what others did in such a state, never what a model thinks it would gain from a
-free gift: an item is named with what is left to pay, the gold that is there (about) and when it
-can be had; nothing owned, nothing that cannot be built is proposed. Where the state is beyond what
-the models have seen, there is no advice but the reason.
+Candidates are what others did in such a state and the rules allow (`candidates.py`); the value
+model says what it thinks of each, with its own error. That is a view and no proof: nothing was
+gained for sure by those who followed (`docs/log.md`), and every advice says so. Where the state is
+beyond what the models have seen, there is no advice but the reason.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from understudy.games.dota import facts, purchases, ward_spots
+from understudy.games.dota import candidates, facts, purchases, ward_spots
 from understudy.games.dota.deaths import level_of
+from understudy.games.dota.inventory import Inventory, depth
+from understudy.games.dota.samples import Samples
+from understudy.games.dota.saved import Worth
 from understudy.games.dota.story import Models, Story
 
 SIDES = ("Radiant", "Dire")
-MOST_ITEMS, MOST_SPOTS = 3, 5
+CONSIDERED, MOST_ITEMS, MOST_SPOTS = 6, 3, 5
 SLACK = 300  # gold; the estimate of cash is no better than this
+NEAR = 6.0
+"""Cells of the map; an observer sees twice as far, so nearer to one of ours little is gained."""
+VIEW = (
+    "model: points of a hundred by which the value model sees the chance to win change, ± its own "
+    "error; an item beside the same gold spent as others spend it, what is taken without the gold, "
+    "time and risk of taking it. An opinion, no proof: followers of such advice were not shown to "
+    "win more"
+)
 
 
 @dataclass(frozen=True)
@@ -35,10 +47,14 @@ class Advice:
     items: list[dict[str, Any]] = field(default_factory=list)
     wards: list[dict[str, Any]] = field(default_factory=list)
     objectives: list[dict[str, Any]] = field(default_factory=list)
+    view: str = VIEW
+    """What the model's numbers mean."""
 
 
-def advise(story: Story, models: Models, minute: int, player: int | None = None) -> Advice:
-    """All players of the match, or one by slot."""
+def advise(
+    story: Story, models: Models, minute: int, player: int | None = None, by: str = "habit"
+) -> Advice:
+    """All players of the match, or one by slot; items in the order of `ORDERS`."""
     row = story.row_at(minute)
     now = story.samples.where(np.array([row]))
     trained = models.value.patches
@@ -47,21 +63,14 @@ def advise(story: Story, models: Models, minute: int, player: int | None = None)
         return Advice(*known, None, [f"no advice: {word}" for word in strange])
     chance = float(models.value.chance(now)[0])
     slots = range(10) if player is None else (player,)
+    teams = sorted({slot // 5 for slot in slots})
     return Advice(
         *known,
         chance,
         _cautions(story, trained),
-        [line for slot in slots for line in _items(story, models, row, slot)],
-        [
-            line
-            for team in sorted({slot // 5 for slot in slots})
-            for line in _wards(story, models, row, team)
-        ],
-        [
-            line
-            for team in sorted({slot // 5 for slot in slots})
-            for line in _towers(story, row, team)
-        ],
+        [line for slot in slots for line in item_lines(story, models, row, slot, by)],
+        [line for team in teams for line in _wards(story, models, row, team)],
+        [line for team in teams for line in _objectives(story, models, row, team)],
     )
 
 
@@ -77,41 +86,65 @@ def _cautions(story: Story, trained: tuple[str, ...]) -> list[str]:
 # --- items ---------------------------------------------------------------------------------------
 
 
-def _items(story: Story, models: Models, row: int, slot: int) -> list[dict[str, Any]]:
-    match, now = story.course, int(story.course.t[row])
-    held = purchases.Inventory()
-    bought = match.events["purchase"]
-    mine = (bought.slot == slot) & (bought.t <= now)
-    for key in bought.key.filter(mine).to_pylist():
-        held.add(key)
-    cash = max(0.0, purchases.START + float(match.players["gold"][row, slot]) - held.spent)
+ORDERS: dict[str, Callable[[candidates.ItemChoice], float]] = {
+    "habit": lambda choice: -choice.chance,
+    "value": lambda choice: -choice.worth.gain,
+}
+"""What comes first: what others buy most, or, of the few they buy most, what the model likes."""
+
+
+def item_lines(
+    story: Story, models: Models, row: int, slot: int, by: str = "habit"
+) -> list[dict[str, Any]]:
+    """What a player might buy next, the first choice first."""
+    now = int(story.course.t[row])
+    held = held_at(story, slot, now)
+    cash = max(0.0, story.purse.left(0, slot, now + 1) - held.spent)
+    allowed = candidates.possible(models.items.habits, held, now)
     chance = models.items.chances(_decision(story, held, slot, now, cash))[0]
+    state = story.samples.where(np.array([row]))
+    choices = candidates.item_choices(
+        models.value, state, held, chance, allowed, slot // 5, CONSIDERED
+    )
     pace = _income(story, row, slot)
-    lines = []
-    for number in np.argsort(-chance)[:MOST_ITEMS].tolist():
-        item = facts.items()[purchases.item_keys()[number]]
-        left = round(item.cost * (1 - held.progress[number]))
-        lines.append(
-            {
-                "slot": slot,
-                "hero": story.hero(slot),
-                "item": item.name,
-                "chance": float(chance[number]),
-                "left_to_pay": left,
-                "cash": round(cash),
-                "why": _why(left, cash, pace, float(held.progress[number])),
-            }
-        )
-    return lines
+    return [
+        {
+            "slot": slot,
+            "hero": story.hero(slot),
+            "item": facts.items()[choice.key].name,
+            "key": choice.key,
+            "chance": choice.chance,
+            **_told(choice.worth),
+            "left_to_pay": round(choice.left),
+            "cash": round(cash),
+            "why": _why(choice, cash, pace),
+        }
+        for choice in sorted(choices, key=ORDERS[by])[:MOST_ITEMS]
+    ]
 
 
-def _why(left: int, cash: float, pace: float, progress: float) -> str:
-    begun = f"{progress:.0%} of its parts are bought; " if progress > 0 else ""
+def held_at(story: Story, slot: int, now: int) -> Inventory:
+    """What a player has bought by a second."""
+    held, bought = Inventory(), story.course.events["purchase"]
+    mine = (bought.slot == slot) & (bought.t <= now)
+    things = zip(bought.t[mine].tolist(), bought.key.filter(mine).to_pylist(), strict=True)
+    for _, key in sorted(things, key=lambda thing: (thing[0], depth(thing[1]))):
+        held.add(key)
+    return held
+
+
+def _told(worth: Worth) -> dict[str, Any]:
+    return {"model": str(worth), "gain": worth.gain, "error": worth.error}
+
+
+def _why(choice: candidates.ItemChoice, cash: float, pace: float) -> str:
+    """What is left to pay, how much of it was, and when the rest is there."""
+    left = round(choice.left)
+    paid = 1 - choice.left / facts.items()[choice.key].cost
+    words = f"{left:,} gold left" + (f", {paid:.0%} at hand" if paid > 0.005 else "")
     if left <= cash + SLACK:
-        return f"{begun}{left:,} gold left to pay, which is there"
-    if pace <= 0:
-        return f"{begun}{left:,} gold left to pay"
-    return f"{begun}{left:,} gold left to pay, in about {(left - cash) / pace:.0f} min at this pace"
+        return f"{words}: can be paid"
+    return f"{words}: in {(left - cash) / pace:.0f} min" if pace > 0 else words
 
 
 def _income(story: Story, row: int, slot: int) -> float:
@@ -122,7 +155,7 @@ def _income(story: Story, row: int, slot: int) -> float:
 
 
 def _decision(
-    story: Story, held: purchases.Inventory, slot: int, now: int, cash: float
+    story: Story, held: Inventory, slot: int, now: int, cash: float
 ) -> purchases.Decisions:
     one = np.array([0])
     return purchases.Decisions(
@@ -140,16 +173,17 @@ def _decision(
     )
 
 
-# --- wards and towers ----------------------------------------------------------------------------
+# --- wards and objectives ------------------------------------------------------------------------
 
 
 def _wards(story: Story, models: Models, row: int, team: int) -> list[dict[str, Any]]:
     match, now = story.course, int(story.course.t[row])
     sign = 1 - 2 * team
     gold = sign * match.advantage["gold"][row]
-    towers = sum(story.samples.column(f"towers_{tier}")[row] for tier in (1, 2, 3))
+    state = story.samples.where(np.array([row]))
+    towers = sum(state.column(f"towers_{tier}")[0] for tier in (1, 2, 3))
     one = np.array([0])
-    state = ward_spots.Placements(
+    placement = ward_spots.Placements(
         match_id=one,
         team=one + team,
         t=one + now,
@@ -158,48 +192,45 @@ def _wards(story: Story, models: Models, row: int, team: int) -> list[dict[str, 
         towers=one + int(np.clip(sign * towers, -3, 3) + 3),
         life=np.zeros(1),
     )
-    chance = models.wards.chances(state)[0]
-    lines = []
-    for cell in np.argsort(-chance)[:MOST_SPOTS].tolist():
+    chance = models.wards.chances(placement)[0]
+    worth = _worth(models, state, candidates.WARD, team)
+    standing = ward_spots.standing(story.tables, team, now)
+    lines: list[dict[str, Any]] = []
+    for cell in np.argsort(-chance).tolist():
         x, y = ward_spots.centre_of(cell)
-        life = float(models.ward_life[cell])
-        why = f"{chance[cell]:.1%} of wards in such states; stands {life:.0f} s on average"
-        lines.append(
-            {"side": SIDES[team], "x": x, "y": y, "chance": float(chance[cell]), "why": why}
-        )
+        if len(lines) == MOST_SPOTS:
+            break
+        if any(max(abs(x - a), abs(y - b)) < NEAR for a, b in standing):
+            continue
+        why = f"stands {models.ward_life[cell]:.0f} s on average"
+        line = {"side": SIDES[team], "x": x, "y": y, "chance": float(chance[cell])}
+        lines.append({**line, **_told(worth), "why": why})
     return lines
 
 
-LANES = ("top", "mid", "bot")
+def _objectives(story: Story, models: Models, row: int, team: int) -> list[dict[str, Any]]:
+    """What may be taken, by what the model thinks of having taken it."""
+    state = story.samples.where(np.array([row]))
+    gap = _strength_gap(story, row, team)
+    found = []
+    for one in candidates.objectives(story.course, int(story.course.t[row]), team):
+        worth = _worth(models, state, one.changes, team)
+        why = f"{gap}; {one.caution}" if one.caution else gap
+        found.append({"side": SIDES[team], "take": one.name, **_told(worth), "why": why})
+    return sorted(found, key=lambda line: -line["gain"])
 
 
-def _towers(story: Story, row: int, team: int) -> list[dict[str, Any]]:
-    """The outermost towers of the other side that stand, by lane."""
-    things, now = story.course.events["objective"], int(story.course.t[row])
-    name = ("badguys", "goodguys")[team]
-    fallen = {
-        target
-        for target, t in zip(things.target.to_pylist(), things.t.tolist(), strict=True)
-        if target and name in target and t <= now
-    }
-    lines = []
-    for lane in LANES:
-        for tier in (1, 2, 3):
-            if f"npc_dota_{name}_tower{tier}_{lane}" not in fallen:
-                why = _strength_gap(story, row, team)
-                lines.append(
-                    {"side": SIDES[team], "take": f"tier {tier} tower, {lane}", "why": why}
-                )
-                break
-    return lines
+def _worth(models: Models, state: Samples, changes: candidates.Changes, team: int) -> Worth:
+    after = state.altered([candidates.for_side(changes, team)])
+    return models.value.worth(after, state, team)[0]
 
 
 def _strength_gap(story: Story, row: int, team: int) -> str:
-    """Levels and the dead decide whether a tower can be taken now."""
+    """Levels and the dead decide whether something can be taken now."""
     level = level_of(story.course.players["xp"][row]).reshape(2, 5).sum(axis=1)
     dead = (1 - 2 * team) * story.samples.column("dead")[row]
     gap = int(level[team] - level[1 - team])
-    word = f"{abs(gap)} levels {'ahead' if gap >= 0 else 'behind'}"
+    word = f"{abs(gap)} level{'s' * (abs(gap) != 1)} {'ahead' if gap >= 0 else 'behind'}"
     return (
         f"{word}, {abs(dead):.0f} more of {'theirs' if dead > 0 else 'ours'} dead" if dead else word
     )

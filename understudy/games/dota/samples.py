@@ -53,6 +53,15 @@ class Samples:
         """All rows of some matches."""
         return self.where(np.isin(self.match_id, matches))
 
+    def altered(self, changes: Sequence[Mapping[str, float]]) -> "Samples":
+        """A single row once for each of `changes`, with those features changed by so much."""
+        assert len(self) == 1, f"one row is altered at a time, not {len(self)}"
+        found = self.where(np.zeros(len(changes), np.int64))
+        for row, change in enumerate(changes):
+            for name, amount in change.items():
+                found.features[row, _PLACE[name]] += amount
+        return found
+
     def begun(self) -> "Samples":
         """Rows after the horn; at t = 0 nothing has happened yet."""
         return self.where(self.column("t") > 0)

@@ -18,8 +18,22 @@ from understudy.games.dota.facts import patch_name
 from understudy.games.dota.models import MAJOR, MINOR, Blend, Fitted, Linear, symmetric
 from understudy.games.dota.samples import Samples
 
-FORMAT = 1
+FORMAT = 2
 NAMES = (*MAJOR, *MINOR)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a value model thinks of one state beside another, for one side."""
+
+    gain: float
+    """Change of the side's chance to win."""
+    error: float
+    """One standard error of it, by how certain the model is of its own weights."""
+
+    def __str__(self) -> str:
+        """In points of a hundred."""
+        return f"{round(100 * self.gain, 1) + 0.0:+.1f} ± {100 * self.error:.1f}"
 
 
 @dataclass(frozen=True)
@@ -36,6 +50,20 @@ class ValueModel:
         """That Radiant wins, for every row."""
         return self.linear.predict("y_win", samples)
 
+    def worth(self, states: Samples, beside: Samples, team: int) -> list[Worth]:
+        """Each row's state beside another's, for a side.
+
+        Errors of weights count as independent of each other.
+        """
+        before, after = self.chance(beside), self.chance(states)
+        apart = self.linear.columns(states) - self.linear.columns(beside)
+        assert self.linear.spread is not None
+        error = np.sqrt(((apart * self.linear.spread[:-1]) ** 2).sum(axis=1))
+        middle = (before + after) / 2
+        gain = (1 - 2 * team) * (after - before)
+        error = middle * (1 - middle) * error
+        return [Worth(*pair) for pair in zip(gain.tolist(), error.tolist(), strict=True)]
+
     def out_of_range(self, samples: Samples) -> list[str]:
         """Features of any row that lie beyond what was trained on, each with a word."""
         words = []
@@ -49,12 +77,14 @@ class ValueModel:
 def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
     """Write a model that `load` reads."""
     assert isinstance(model, Blend) and isinstance(model.linear, Linear)
+    assert model.linear.spread is not None
     patches = [patch_name(patch) for patch in np.unique(train.patch).tolist()]
     weights = {label: _rounded(values) for label, values in model.linear.weights.items()}
     told = {
         "format": FORMAT,
         "columns": [*NAMES, "constant"],
         "weights": weights,
+        "spread": _rounded(model.linear.spread),
         "patches": patches,
         "matches": len(np.unique(train.match_id)),
         "seed": seed,
@@ -77,6 +107,7 @@ def load(path: Path) -> ValueModel:
         if told["format"] != FORMAT or told["columns"] != [*NAMES, "constant"]:
             raise ValueError("made for other features")
         weights = {label: np.array(values) for label, values in told["weights"].items()}
+        spread = np.array(told["spread"], np.float64)
         seen = {name: (float(low), float(high)) for name, (low, high) in told["seen"].items()}
         patches = tuple(map(str, told["patches"]))
     except (OSError, ValueError, KeyError, TypeError) as failure:
@@ -84,4 +115,4 @@ def load(path: Path) -> ValueModel:
             f"{path} is no value model this program reads ({failure}). "
             "Train one: understudy train dota value"
         ) from failure
-    return ValueModel(Linear(symmetric, weights), patches, seen)
+    return ValueModel(Linear(symmetric, weights, spread), patches, seen)

@@ -47,6 +47,9 @@ def by_patch(
 ) -> Split:
     """Train on the patches before, test on the newest (or on `test`); val is the last of before."""
     newest = int(matches.patch.max()) if test is None else test
+    if newest not in matches.patch:
+        known = ", ".join(facts.patch_name(patch) for patch in np.unique(matches.patch).tolist())
+        raise InputError(f"no match of {facts.patch_name(newest)} to test on; there are {known}")
     earlier = matches.match_id[(matches.patch < newest) & (matches.patch >= since)]
     if not len(earlier):
         name = facts.patch_name(newest)
@@ -66,13 +69,14 @@ def by_time(matches: Outline, since: int = SINCE) -> Split:
 
 def read_split(folder: Path) -> Split:
     """From files."""
-    return Split(*(np.array(list(_numbers(folder / f"{n}.txt")), np.int64) for n in _NAMES))
+    return Split(*(np.array(list(numbers_in(folder / f"{n}.txt")), np.int64) for n in _NAMES))
 
 
 _NAMES = ("train", "val", "test")
 
 
-def _numbers(path: Path) -> Iterator[int]:
+def numbers_in(path: Path) -> Iterator[int]:
+    """The match numbers of a file."""
     try:
         words = path.read_text().split()
     except (OSError, UnicodeDecodeError) as failure:

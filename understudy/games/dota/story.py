@@ -16,6 +16,7 @@ from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota import facts, policies, saved, strength
 from understudy.games.dota.encode import all_features
+from understudy.games.dota.inventory import Purse
 from understudy.games.dota.logs import read_logs
 from understudy.games.dota.next_item import NextItem
 from understudy.games.dota.record import MATCHES, RECORDINGS
@@ -42,6 +43,8 @@ def load_models(folder: Path | None = None) -> Models:
     places = {"value": SHIPPED, "items": SHIPPED, "wards": SHIPPED}
     if folder is not None:
         places = {name: folder / name for name in places}
+        if not places["value"].is_dir() and (folder / "value-time").is_dir():
+            places["value"] = folder / "value-time"
     wards, life = policies.load_wards(places["wards"] / policies.WARDS_FILE)
     return Models(
         saved.load(places["value"] / "model.json"),
@@ -74,6 +77,11 @@ class Story:
     def course(self) -> Course:
         """Minute by minute."""
         return course(self.tables)
+
+    @cached_property
+    def purse(self) -> Purse:
+        """What everybody earned and lost."""
+        return Purse(self.course)
 
     @cached_property
     def samples(self) -> Samples:

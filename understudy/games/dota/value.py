@@ -66,6 +66,8 @@ class ValueRecipe:
     description: str
     split: str
     """patch: the newest patch is the test; time: the last fifth; files: RUN/splits/*.txt."""
+    test: int | None = None
+    """The patch to test on, by OpenDota's number, whatever `split` says. None: as `split` says."""
     models: Mapping[str, Model] = field(default_factory=_line_up)
     turns: int = 20
     """Draws of few matches for each size of the few-shot curve. Up: smoother, slower."""
@@ -73,7 +75,7 @@ class ValueRecipe:
     def settings(self) -> dict[str, Any]:
         """Everything but the description."""
         models = {name: _settings_of(model) for name, model in self.models.items()}
-        return {"split": self.split, "turns": self.turns, "models": models}
+        return {"split": self.split, "test": self.test, "turns": self.turns, "models": models}
 
     def fit(
         self,
@@ -115,8 +117,8 @@ class ValueRecipe:
         return evaluation
 
     def _split(self, known: Samples, samples: Path) -> Split:
-        if self.split == "patch":
-            return splits.by_patch(known.outline())
+        if self.split == "patch" or self.test is not None:
+            return splits.by_patch(known.outline(), self.test)
         if self.split == "time":
             return splits.by_time(known.outline())
         return splits.read_split(samples.parent / "splits")

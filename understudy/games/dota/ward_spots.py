@@ -23,6 +23,8 @@ LOW, HIGH = 64.0, 192.0
 BAND = 300
 BANDS = 12
 SIZE = GRID * GRID
+LIFE = 360
+"""Seconds an observer ward stands unless it is taken down."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,24 @@ def placements(recordings: Mapping[str, pa.Table], kind: str = "obs") -> Placeme
         towers=(np.clip(towers, -3, 3) + 3).astype(np.int64),
         life=end - t,
     )
+
+
+def standing(
+    recordings: Mapping[str, pa.Table], team: int, now: int, kind: str = "obs"
+) -> list[tuple[float, float]]:
+    """Where wards of a side stand at a second of the one match recorded."""
+    events = recordings[EVENTS.name].to_pylist()
+    past = [e for e in events if e["t"] <= now and e["event_type"].startswith(f"ward_{kind}_")]
+    gone = {e["value"] for e in past if e["event_type"].endswith("_left")}
+    return [
+        (e["x"], e["y"])
+        for e in past
+        if e["event_type"].endswith("_place")
+        and e["team"] == team
+        and e["value"] not in gone
+        and e["x"] is not None
+        and e["t"] > now - LIFE
+    ]
 
 
 def _conditions(rows: Placements) -> dict[str, Ints]:

@@ -6,6 +6,7 @@ files; `make.py` made them. Patches go up to 7.41; costs and hero numbers are th
 
 import csv
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 
@@ -93,6 +94,12 @@ def patch_name(number: int) -> str:
     """7.38 for 57; a patch we do not know yet goes by its number."""
     known = patches().get(number)
     return known.name if known else f"patch {number}"
+
+
+def patch_on(second: int) -> int:
+    """The number of the newest patch that was out when a match began, by Unix time."""
+    day = datetime.fromtimestamp(second, UTC).date().isoformat()
+    return max(patch.number for patch in patches().values() if patch.date <= day)
 
 
 def patch_number(name: str) -> int:
