@@ -112,6 +112,20 @@ def test_an_item_is_judged_beside_the_same_gold_spent_as_others_do():
     assert found["ogre_axe"].worth.gain < 0
 
 
+def test_what_is_paid_for_says_nothing_about_spending():
+    """Nearly everybody takes what costs nothing more; the gold of the rest goes as they spend it."""
+    parts = facts.items()["ultimate_scepter"].components
+    found = choices(
+        model(has_blink=1.0, has_ogre_axe=1000 / 2250),
+        held(*parts),
+        {"ultimate_scepter": 1 - 2e-9, "blink": 1e-9, "ogre_axe": 1e-9},
+    )
+    assert found["ultimate_scepter"].left == 0
+    for key in ("blink", "ogre_axe"):  # alike for their gold
+        assert found[key].worth.gain == pytest.approx(0, abs=1e-6)
+        assert found[key].worth.error < 1
+
+
 def test_dire_sees_the_same_as_radiant():
     value = model(has_blink=0.7, has_ogre_axe=-0.3)
     one = choices(value, held(), {"blink": 0.6, "ogre_axe": 0.4}, team=0)

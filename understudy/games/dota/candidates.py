@@ -101,12 +101,18 @@ _COUNTED = frozenset(observe.item_names())
 
 
 def _usual(bought: list[Changes], chance: list[float], gold: list[float]) -> Changes:
-    """What a piece of gold changes on average, spent as others spend it."""
-    spent = sum(p * x for p, x in zip(chance, gold, strict=True))
+    """What a piece of gold changes on average, spent as others spend it.
+
+    What costs nothing more, an item whose parts are all there, says nothing about spending.
+    """
+    costs = [k for k, left in enumerate(gold) if left > 0]
+    spent = sum(chance[k] * gold[k] for k in costs)
+    if spent <= 0:
+        return {"spent": 1.0, "unspent": -1.0}
     total: Changes = {}
-    for share, change in zip(chance, bought, strict=True):
-        for name, amount in change.items():
-            total[name] = total.get(name, 0.0) + share * amount / max(spent, 1.0)
+    for k in costs:
+        for name, amount in bought[k].items():
+            total[name] = total.get(name, 0.0) + chance[k] * amount / spent
     return total
 
 
