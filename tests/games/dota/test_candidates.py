@@ -113,15 +113,15 @@ def test_an_item_is_judged_beside_the_same_gold_spent_as_others_do():
 
 
 def test_what_is_paid_for_says_nothing_about_spending():
-    """Nearly everybody takes what costs nothing more; the gold of the rest goes as they spend it."""
+    """Nearly all take what costs nothing more; the gold of the rest goes as they spend it."""
     parts = facts.items()["ultimate_scepter"].components
     found = choices(
-        model(has_blink=1.0, has_ogre_axe=1000 / 2250),
+        model(has_blink=1.0, has_mithril_hammer=1600 / 2250),
         held(*parts),
-        {"ultimate_scepter": 1 - 2e-9, "blink": 1e-9, "ogre_axe": 1e-9},
+        {"ultimate_scepter": 1 - 2e-9, "blink": 1e-9, "mithril_hammer": 1e-9},
     )
     assert found["ultimate_scepter"].left == 0
-    for key in ("blink", "ogre_axe"):  # alike for their gold
+    for key in ("blink", "mithril_hammer"):  # alike for their gold
         assert found[key].worth.gain == pytest.approx(0, abs=1e-6)
         assert found[key].worth.error < 1
 
