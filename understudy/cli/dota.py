@@ -1,7 +1,8 @@
 """Dota's version of `record`, and what only Dota has."""
 
 import json as json_text
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from understudy.cli.options import (
     ResumeOption,
     SeedOption,
     complain,
+    err_console,
     load_game,
     names,
     out_console,
@@ -91,9 +93,37 @@ def record(
         folder = run.folder / "downloads"
         _download(api, api_key, pause, folder, matches, league, pro, quiet)
         imports, settings = read_logs(folder), {"api": api}
-    found = stages.take_in(game, run, imports, settings, resume=resume)
+    with _reading(imports, quiet) as watched:
+        found = stages.take_in(game, run, watched, settings, resume=resume)
     print(f"{found.matches:,} matches in {run.recordings}")
     complain(found.rejected)
+
+
+@contextmanager
+def _reading(
+    imports: "Iterable[Imported | Awaited]", quiet: bool
+) -> "Iterator[Iterable[Imported | Awaited]]":
+    """The same parts; how many have been read is shown. How many will come is not known before."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn("reading matches: part {task.completed:.0f}, {task.fields[source]}")
+    bar = Progress(
+        SpinnerColumn(), columns, TimeElapsedColumn(), console=err_console, transient=True
+    )
+    task = bar.add_task("", total=None, source="")
+
+    def watched() -> "Iterator[Imported | Awaited]":
+        for part in imports:
+            if not quiet:
+                bar.start()
+            bar.update(task, advance=1, source=part.source)
+            yield part
+
+    try:
+        yield watched()
+    finally:
+        if bar.live.is_started:
+            bar.stop()
 
 
 def _one_source(**given: Any) -> None:
