@@ -11,8 +11,8 @@ from understudy.data.results import WinRate
 def win_rate_table(rates: Sequence[WinRate], order: Sequence[str]) -> Table:
     """Who beats whom, each pair once, with 95 % intervals."""
     matches = sorted({rate.matches for rate in rates})
-    table = Table(title=f"{matches[0]:,} matches per pair, points with 95 % interval")
-    table.title_justify = "left"
+    title = f"{matches[0]:,} matches per pair, points with 95 % interval"
+    table = Table(title=title, title_justify="left", padding=(0, 1, 0, 0))
     for name in ("player", "opponent"):
         table.add_column(name, overflow="fold")
     for name in ("won", "drawn", "lost", "points", "from", "to"):
@@ -26,7 +26,7 @@ def win_rate_table(rates: Sequence[WinRate], order: Sequence[str]) -> Table:
 
 def _cells(rate: WinRate) -> list[str]:
     colour = "green" if rate.low > 0.5 else "red" if rate.high < 0.5 else "yellow"
-    shares = (rate.wins, rate.draws, 1 - rate.wins - rate.draws)
+    shares = (rate.wins, rate.draws, abs(1 - rate.wins - rate.draws))  # not -0.0 %
     return [
         rate.player,
         rate.opponent,
