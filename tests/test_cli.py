@@ -428,20 +428,21 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     assert done.code == 0
     assert "2 matches per pair, points with 95 % interval" in done.out
     for opponent in ("expert", "rusher", "kiter", "camper", "collector"):
-        assert re.search(rf"imitate-quick +│ {opponent} ", done.out)
-        assert re.search(rf"refine-quick +│ {opponent} ", done.out)
+        assert re.search(rf"imitate-quick +│{opponent} ", done.out)
+        assert re.search(rf"refine-quick +│{opponent} ", done.out)
     assert "2 rounds, " in done.out and "a fresh exploiter of main wins" in done.out
     assert "4 worlds of 1 configurations" in done.out
     pages = [run / game / "report.html" for game in ("arena", "scml", "dota")]
+    pages.append(run / "dota" / "match.html")
     named = ", ".join(map(str, pages))
-    assert done.out.splitlines()[-1] == f"Open {named}: they need no network."
+    assert done.out.splitlines()[-1] == f"Open {named}: no network needed."
     assert all(page.stat().st_size > 20_000 for page in pages)
     before = contents(run)
     again = understudy("demo", *command)
     assert again.code == 0
     assert again.out == done.out
     changed = {name for name in before if contents(run)[name] != before[name]}
-    assert changed <= {f"{game}/report.html" for game in ("arena", "scml", "dota")}
+    assert changed <= {str(page.relative_to(run)) for page in pages}
 
 
 @pytest.mark.slow

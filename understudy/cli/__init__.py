@@ -279,10 +279,13 @@ def demo(
     dota.record(out=out / "dota", synthetic=1500, seed=seed, resume=resume)
     encode("dota", out=out / "dota", workers=workers, resume=resume)
     train("dota", "value-quick", out=out / "dota", seed=seed, resume=resume)
-    err_console.rule("11/11  report")
+    err_console.rule("11/11  report, and one match with its chances, swings and advice")
     report(out / "dota")
-    pages = ", ".join(str(out / game / "report.html") for game in ("arena", "scml", "dota"))
-    print(f"\nOpen {pages}: they need no network.")
+    replay(str(out / "dota" / "9000000000"), out / "dota" / "match.html")
+    pages = [out / game / "report.html" for game in ("arena", "scml", "dota")]
+    print(
+        f"\nOpen {', '.join(map(str, [*pages, out / 'dota' / 'match.html']))}: no network needed."
+    )
 
 
 def _demo_arena(run: Path, matches: int, seed: int, workers: str | None, resume: bool) -> None:
