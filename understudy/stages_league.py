@@ -168,8 +168,6 @@ def _exploits(season: Season, state: State) -> dict[str, Mapping[str, Any]]:
         target = season.contestant(main.version)
         for name, begins in ((main.name, season.start), (f"{main.name} from itself", target)):
             asked[name] = _exploiter(season, name, {target: 1.0}, begins)
-    mixture = {season.contestant(name): share for name, share in own_mixture(state).items()}
-    asked["nash mixture"] = _exploiter(season, "nash mixture", mixture, season.start)
     list(season.many(giver(season.improve), [one.lesson() for one in asked.values()]))
     return {name: one.measure(season.improve, season.play) for name, one in asked.items()}
 
@@ -182,6 +180,7 @@ def _exploiter(
         start=start,
         imitation=season.start,
         agent_steps=season.recipe.exploiter_steps,
+        manner=season.recipe.exploiter_manner,
         matches=season.recipe.exploiter_matches,
         seed=season.seed,
         folder=season.folder / "exploiters" / name.replace(" ", "-"),

@@ -1,6 +1,7 @@
 """Lessons from folder to folder: the same again, with a memory, and against whom they say."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import page_game
@@ -9,9 +10,10 @@ import torch
 from safetensors.torch import load_file
 
 from understudy.errors import InputError
-from understudy.games import PlayerRef
+from understudy.games import PlayerRef, lessons
 from understudy.games.lessons import MEMORY, give, improve
 from understudy.league.hooks import Contestant, Lesson, Opponent
+from understudy.league.manner import USUAL, Manner
 from understudy.learn.matches import SELF
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
 
@@ -87,11 +89,30 @@ def test_a_critic_goes_on_from_lesson_to_lesson(start, tmp_path):
     assert weights(tmp_path / "three") == weights(start)
 
 
+def moved(start, folder, **manner):
+    """How far a lesson in that manner takes the weights."""
+    give(TINY, lesson(start, folder, agent_steps=4 * STEPS, manner=Manner(**manner)))
+    return np.abs(flat(folder) - flat(start)).max()
+
+
 def test_a_lesson_says_how_fast_to_learn(start, tmp_path):
-    give(TINY, lesson(start, tmp_path / "still", rate=1e-12))
-    give(TINY, lesson(start, tmp_path / "usual"))
-    moved = [np.abs(flat(tmp_path / name) - flat(start)).max() for name in ("still", "usual")]
-    assert moved[0] < 1e-9 < moved[1]
+    assert moved(start, tmp_path / "still", rate=1e-12, rate_end=1e-12) < 1e-9
+    usual, falling = moved(start, tmp_path / "usual"), moved(start, tmp_path / "f", rate_end=0.0)
+    assert 1e-9 < falling < usual
+
+
+def test_a_lesson_says_how_near_to_stay_and_what_a_draw_is_worth(start, tmp_path, monkeypatch):
+    asked = []
+
+    def noted(recipe, *_, **__):
+        asked.append((recipe.objective.kl_weight, recipe.draw))
+        return SimpleNamespace(tally={}, agent_steps=0, metrics={})
+
+    monkeypatch.setattr(lessons, "improve", noted)
+    near = replace(TINY, objective=replace(TINY.objective, kl_weight=0.5))
+    for manner in (USUAL, Manner(tether=0.0, draw=-1.0), Manner(tether=3.0)):
+        give(near, lesson(start, tmp_path / "out", manner=manner))
+    assert asked == [(0.5, 0.0), (0.0, -1.0), (1.5, 0.0)]
 
 
 def test_who_begins_borrows_the_critic_of_an_opponent(start, tmp_path):

@@ -67,7 +67,7 @@ def test_a_league_leaves_the_files_that_were_named(finished):
         "replays", "watched",
     }  # fmt: skip
     summary = json.loads((folder / "summary.json").read_text())
-    assert set(summary["fresh_exploiter"]) == {"main", "main from itself", "nash mixture"}
+    assert set(summary["fresh_exploiter"]) == {"main", "main from itself"}
     assert summary["fresh_exploiter"]["main"]["agent_steps"] == 50
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from toy_league import recipe
 
+from understudy.league.manner import USUAL, Manner
 from understudy.league.recipe import LeagueRecipe, Slot, three_roles, with_baselines
 from understudy.league.rules import RoleRules, SnapshotRule
 
@@ -24,9 +25,30 @@ def test_shares_of_agent_steps():
 def test_main_agents_learn_ever_more_slowly():
     league = three_roles(**NUMBERS | {"rounds": 4})
     main, hunter, _ = league.slots
-    assert [league.rate(main, number) for number in (1, 2, 3, 4)] == [1, 0.75, 0.5, 0.25]
-    assert league.rate(hunter, 4) == 1  # it has to find what the main agent leaves open
-    assert replace(league, anneal=False).rate(main, 4) == 1
+    manners = [league.manner(main, number) for number in (1, 2, 3, 4)]
+    assert [(one.rate, one.rate_end) for one in manners] == [
+        *((1, 0.75), (0.75, 0.5), (0.5, 0.25), (0.25, 0)),
+    ]
+    assert league.manner(hunter, 4) == USUAL  # it has to find what the main agent leaves open
+    assert replace(league, anneal=False).manner(main, 4) == USUAL
+
+
+def test_exploiters_hunt_in_their_own_manner_and_fresh_ones_end_calmly():
+    hunting = Manner(rate=2.0, rate_end=2.0, tether=0.0, draw=-1.0)
+    league = three_roles(**NUMBERS, hunting=hunting)
+    main, *hunters = league.slots
+    assert league.manner(main, 1) == USUAL.slowed(1.0, 1 - 1 / 3)
+    assert all(league.manner(one, 3) == hunting for one in hunters)
+    for one in with_baselines("q", league).values():  # all are measured alike
+        assert one.exploiter_manner == replace(hunting, rate_end=0.0)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"rate": 0.0}, {"rate_end": -1.0}, {"tether": -1.0}, {"draw": 2.0}]
+)
+def test_a_manner_that_makes_no_sense_is_refused(wrong):
+    with pytest.raises(ValueError, match="rate must be above 0"):
+        Manner(**wrong)
 
 
 def test_baselines_take_as_many_agent_steps_and_are_kept_as_often():

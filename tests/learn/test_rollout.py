@@ -140,6 +140,17 @@ def test_pseudo_rewards_come_beside_the_score_and_leave_the_tally_alone():
     assert np.array_equal(extra, 0.125 * (helped.play["action"][..., 0] == shown))
 
 
+def test_a_draw_can_be_worth_something_and_stays_a_draw():
+    plain, eager = collect(job()), collect(job(draw=-0.5))
+    assert plain.tally == eager.tally
+    changed = eager.play["reward"] - plain.play["reward"]
+    ended, level = plain.play["discount"] == 0, plain.play["reward"] == 0
+    assert (ended & level).any() and (ended & ~level).any()
+    assert np.array_equal(changed, np.where(ended & level, -0.5, 0.0))
+    cut = collect(job(make=toy_with_limit, steps=9, draw=-0.5))
+    assert (cut.play["reward"] == 0).all()  # nobody has drawn a match that has not ended
+
+
 def test_a_match_cut_short_is_looked_at_once_more():
     play = collect(job(make=toy_with_limit, steps=9)).sequences()
     # Two steps, then an idle one that shows the last state; then the next match.

@@ -27,24 +27,24 @@ MEMORY = "learner.pt"
 
 
 def give(recipe: Refinement, lesson: Lesson) -> Learnt:
-    """Refine the lesson's player against its opponents, kept near to the imitation.
-
-    Within a lesson the learning rate stays as it is: falling, it would begin anew with every one.
-    """
+    """Refine the lesson's player against its opponents, in the lesson's manner."""
     assert lesson.start.weights is not None
     memory = recalled(lesson.start.weights) or _critic_of(lesson.opponents)
     first = recipe.critic_first
     if memory is not None:  # a known critic need not begin, a borrowed one gets used to its player
         first = 0 if "optimizer" in memory else first // 3
+    manner, objective = lesson.manner, recipe.objective
     players = [one.player for one in lesson.opponents]
     refs = [PlayerRef(one.name, one.weights) if one else PlayerRef(SELF) for one in players]
     shares = [one.probability for one in lesson.opponents]
     improved = improve(
         replace(
             recipe,
-            decay=False,
             critic_first=first,
-            learning_rate=recipe.learning_rate * lesson.rate,
+            objective=replace(objective, kl_weight=objective.kl_weight * manner.tether),
+            learning_rate=recipe.learning_rate * manner.rate,
+            decay=1 - manner.rate_end / manner.rate,
+            draw=manner.draw,
         ),
         lesson.start.weights,
         dict(zip(refs, shares, strict=True)),

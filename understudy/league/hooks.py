@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from understudy.errors import InputError
+from understudy.league.manner import USUAL, Manner
 from understudy.league.payoff import Tally
 from understudy.league.recipe import LeagueRecipe
 
@@ -56,8 +57,7 @@ class Lesson:
     agent_steps: int
     """How many decisions the learner may learn from."""
     seed: int
-    rate: float = 1.0
-    """Of the usual learning rate."""
+    manner: Manner = USUAL
     out: Path
     """Where the new weights go; may hold what a call of the same lesson left that was stopped."""
 

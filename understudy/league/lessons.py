@@ -1,6 +1,7 @@
 """Plan a round's lessons, and give one: its folder is claimed, filled, and marked as finished."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def _settings(lesson: Lesson) -> dict[str, Any]:
         ],
         "agent_steps": lesson.agent_steps,
         "seed": lesson.seed,
-        "rate": lesson.rate,
+        "manner": asdict(lesson.manner),
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
+from understudy.league.manner import USUAL, Manner
 from understudy.league.matchmaking import ByRole, FictitiousSelfPlay, Matchmaking, SelfPlay
 from understudy.league.players import Role
 from understudy.league.rules import ResetRule, ResetTo, RoleRules, SnapshotRule
@@ -41,6 +42,7 @@ class LeagueRecipe:
     exploiter_steps: int = 0
     """Agent-steps of a fresh exploiter that measures the result; 0: none is trained."""
     exploiter_matches: int = 400
+    exploiter_manner: Manner = USUAL
 
     def __post_init__(self) -> None:
         if self.matches < 2 or self.matches % 2:
@@ -56,10 +58,12 @@ class LeagueRecipe:
         """A learner's agent-steps per round."""
         return round(self.agent_steps * slot.share / sum(other.share for other in self.slots))
 
-    def rate(self, slot: Slot, round_number: int) -> float:
-        """The share of its learning rate that a learner has left, rounds counted from 1."""
-        falls = self.anneal and slot.role == "main"
-        return 1 - (round_number - 1) / self.rounds if falls else 1.0
+    def manner(self, slot: Slot, round_number: int) -> Manner:
+        """How a learner learns in a round, counted from 1."""
+        usual = self.rules[slot.role].manner
+        if not (self.anneal and slot.role == "main"):
+            return usual
+        return usual.slowed(1 - (round_number - 1) / self.rounds, 1 - round_number / self.rounds)
 
     def settings(self) -> dict[str, Any]:
         """All of it, fit for JSON."""
@@ -81,11 +85,13 @@ def three_roles(
     opponents_max: int = 16,
     exploiter_steps: int = 0,
     exploiter_matches: int = 400,
+    hunting: Manner = USUAL,
 ) -> LeagueRecipe:
     """One learner of each role, with these `shares` of every round's agent-steps.
 
     A main agent is kept every `keep_every` rounds, an exploiter when it surely beats whom it should
-    or after `patience` rounds.
+    or after `patience` rounds. Exploiters learn in the manner of `hunting`, and so do fresh ones
+    that measure the result, their rate falling to 0.
     """
     names = ("main", "main-exploiter", "league-exploiter")
     roles: tuple[Role, ...] = ("main", "main exploiter", "league exploiter")
@@ -99,8 +105,10 @@ def three_roles(
 
     rules: dict[Role, RoleRules] = {
         "main": RoleRules(when(main, keep_every)),
-        "main exploiter": RoleRules(when(hunter, patience, beats), ResetRule(1.0, reset)),
-        "league exploiter": RoleRules(when(wanderer, patience, beats), ResetRule(0.25, reset)),
+        "main exploiter": RoleRules(when(hunter, patience, beats), ResetRule(1.0, reset), hunting),
+        "league exploiter": RoleRules(
+            when(wanderer, patience, beats), ResetRule(0.25, reset), hunting
+        ),
     }
     return LeagueRecipe(
         description=description,
@@ -113,6 +121,7 @@ def three_roles(
         opponents_max=opponents_max,
         exploiter_steps=exploiter_steps,
         exploiter_matches=exploiter_matches,
+        exploiter_manner=replace(hunting, rate_end=0.0),
     )
 
 

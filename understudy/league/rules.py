@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from understudy.league.manner import USUAL, Manner
 from understudy.league.payoff import Payoff
 from understudy.league.players import Learner, Roster
 
@@ -85,6 +86,7 @@ class RoleRules:
 
     snapshot: SnapshotRule
     reset: ResetRule = ResetRule()
+    manner: Manner = USUAL
 
 
 def targets(learner: Learner, roster: Roster) -> list[str]:

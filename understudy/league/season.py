@@ -169,7 +169,7 @@ class Season:
             opponents=lessons.opponents_of(met, learner.name, players),
             agent_steps=self.recipe.steps_of(self.recipe.slots[place]),
             seed=task_seed(self.seed, LESSON, number, place),
-            rate=self.recipe.rate(self.recipe.slots[place], number),
+            manner=self.recipe.manner(self.recipe.slots[place], number),
             out=self.folder / "players" / name,
         )
 

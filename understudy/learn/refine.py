@@ -70,6 +70,8 @@ class Refinement:
     """Down: looks less far ahead, learns with less noise."""
     pseudo_reward: float = 0.0
     """Of the game's own pseudo-reward beside the score. 0: the score alone."""
+    draw: float = 0.0
+    """What a drawn match is worth, between a lost one, -1, and a won one, 1."""
     critic: tuple[int, ...] | None = None
     """Hidden layers of a critic that sees what all players see. None: the policy's own value."""
     critic_first: int = 0
@@ -79,8 +81,8 @@ class Refinement:
     """Of the policy. Up: faster at first; soon each update throws over what the last learned."""
     betas: tuple[float, float] = (0.9, 0.99)
     epsilon: float = 1e-5
-    decay: bool = True
-    """Let the learning rate fall to 0 along a line."""
+    decay: float = 1.0
+    """The part of the learning rate that is lost by the end, along a line. 1: it falls to 0."""
     gradient_norm_max: float = 1.0
     log_every: int = 10
     checkpoint_every: int = 50
@@ -260,7 +262,7 @@ class Refiner:
     def learning_rates(self) -> tuple[float, float]:
         """The policy's and the critic's in this iteration."""
         recipe = self.recipe
-        left = 1 - self.iteration / recipe.iterations if recipe.decay else 1.0
+        left = 1 - recipe.decay * self.iteration / recipe.iterations
         own = 0.0 if self.iteration < recipe.critic_first else recipe.learning_rate
         return left * own, left * recipe.critic_learning_rate
 
@@ -284,6 +286,7 @@ class Refiner:
                 steps=recipe.steps,
                 discount=recipe.discount,
                 pseudo_reward=recipe.pseudo_reward,
+                draw=recipe.draw,
                 seed=(self.seed, _ACTING, iteration, number),
                 version=self.version,
                 sees_others=recipe.critic is not None,

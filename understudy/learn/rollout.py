@@ -42,6 +42,7 @@ class Job:
     discount: float
     pseudo_reward: float
     seed: tuple[int, ...]
+    draw: float = 0.0
     version: int = 0
     """How many updates the player has seen."""
     sees_others: bool = False
@@ -137,7 +138,7 @@ class _Actor:
             self._opponents_act(seen)
             film.act(t, action, log_prob, self.idle)
             stepped = self.game.step()
-            film.judge(t, stepped, job.discount, self.idle)
+            film.judge(t, stepped, job, self.idle)
             self._renew(stepped)
         assert film is not None
         film.see(job.steps, self.game.observe())
@@ -255,11 +256,13 @@ class Film:
         self.play["log_prob"][t] = log_prob.numpy()
         self.play["counts"][t] = ~idle[self.where.place]
 
-    def judge(self, t: int, stepped: Stepped, discount: float, idle: Array) -> None:
+    def judge(self, t: int, stepped: Stepped, job: Job, idle: Array) -> None:
         """What came of it."""
         place = self.where.place
-        self.play["reward"][t] = rows_of(stepped.reward, self.where.row)
-        self.play["discount"][t] = np.where((stepped.ended | idle)[place], 0.0, discount)
+        drawn = stepped.ended[:, None] & (stepped.score == 0)
+        reward = stepped.reward + job.draw * drawn if job.draw else stepped.reward
+        self.play["reward"][t] = rows_of(reward, self.where.row)
+        self.play["discount"][t] = np.where((stepped.ended | idle)[place], 0.0, job.discount)
         self.play["cut"][t] = (stepped.cut & ~stepped.ended)[place]
 
 

@@ -7,6 +7,7 @@ from understudy.games.arena.encode import MOVES
 from understudy.games.arena.pairings import play_pairings
 from understudy.games.arena.recipes import refine
 from understudy.league.hooks import League, Learnt, Lesson
+from understudy.league.manner import Manner
 from understudy.league.matchmaking import ByRole
 from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
 from understudy.learn.policy import load_policy
@@ -38,6 +39,7 @@ def sized(description: str, rounds: int, agent_steps: int, exploiter_steps: int)
         opponents_max=8,
         exploiter_steps=exploiter_steps,
         exploiter_matches=1_000,
+        hunting=Manner(tether=0.0, draw=-1.0),
     )
 
 

@@ -20,6 +20,11 @@ class OnlineObjective(Protocol):
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
+    @property
+    def kl_weight(self) -> float:
+        """Of the divergence from the teacher."""
+        ...
+
     def __call__(self, learner: ActorCritic, play: Sequences) -> Loss:
         """The mean loss of the steps that count."""
         ...
