@@ -28,6 +28,7 @@ from understudy.league.lessons import giver
 from understudy.league.season import Season, one_by_one
 from understudy.league.state import State
 from understudy.league.summary import own_mixture, read_lines, summarise, write_summary
+from understudy.league.telling import fresh_exploit
 from understudy.stages import Workers
 
 Told = Callable[[State, int], None]
@@ -54,9 +55,16 @@ def league(
     season = season_of(game, run, recipe, start=start, name=name, seed=seed, worker=worker)
     state = season.run(resume=resume, told=lambda state: told(state, season.recipe.rounds))
     lines = read_lines(season.folder)
-    summary = summarise(state, lines, _exploits(season, state))
+    fresh = _exploiters(season, state)
+    list(season.many(giver(season.improve), [one.lesson() for one in fresh.values()]))
+    measured = {name: one.measure(season.improve, season.play) for name, one in fresh.items()}
+    best = sorted(fresh, key=lambda name: -float(measured[name]["mean"]))[:1]
+    hunts = [line for name in best for line in fresh[name].told()]
+    telling = [fresh_exploit(hunts, fresh[name].name) for name in best]
+    summary = summarise(state, lines, measured, [one for one in telling if one is not None])
     write_summary(season.folder, summary)
-    _write_replays(game, season, lines, summary["telling_matches"])
+    members = {one.name: one.contestant for one in fresh.values()}
+    _Replays(game, season, members, [*hunts, *lines]).write(summary["telling_matches"])
     return summary
 
 
@@ -156,11 +164,8 @@ class _Many:
         return [outcome.value for outcome in outcomes]
 
 
-def _exploits(season: Season, state: State) -> dict[str, Mapping[str, Any]]:
-    """What fresh exploiters achieve against each main agent, and the mixture of all trained.
-
-    A main agent's exploiters begin with the imitation and as the main agent itself.
-    """
+def _exploiters(season: Season, state: State) -> dict[str, FreshExploiter]:
+    """Of each main agent two: one begins with the imitation, one as the main agent itself."""
     if not season.recipe.exploiter_steps:
         return {}
     asked = dict[str, FreshExploiter]()
@@ -168,8 +173,7 @@ def _exploits(season: Season, state: State) -> dict[str, Mapping[str, Any]]:
         target = season.contestant(main.version)
         for name, begins in ((main.name, season.start), (f"{main.name} from itself", target)):
             asked[name] = _exploiter(season, name, {target: 1.0}, begins)
-    list(season.many(giver(season.improve), [one.lesson() for one in asked.values()]))
-    return {name: one.measure(season.improve, season.play) for name, one in asked.items()}
+    return asked
 
 
 def _exploiter(
@@ -188,53 +192,57 @@ def _exploiter(
     )
 
 
-def _write_replays(
-    game: Game,
-    season: Season,
-    lines: Sequence[Mapping[str, Any]],
-    telling: Sequence[Mapping[str, Any]],
-) -> None:
-    """Play the matches to watch once more, recorded this time, and write their pages.
+@dataclass(frozen=True)
+class _Replays:
+    """Pages of matches worth watching: played once more, recorded this time.
 
     They lie in a small run of their own, so that the game finds recordings and weights as ever.
     """
-    if game.replay is None:
-        return
-    watched = Run(season.folder / "watched")
-    for one in telling:
-        page = season.folder / "replays" / f"{one['match']}.html"
-        company = [
-            line
-            for line in lines
-            if (line["round"], line["players"]) == (one["round"], list(one["players"]))
-        ]
-        if not page.is_file() and _record(game, season, watched, one["match"], company):
-            write_text(page, game.replay(watched, one["match"]))
 
+    game: Game
+    season: Season
+    guests: Mapping[str, Contestant]
+    """Players that are no members of the league."""
+    lines: Sequence[Mapping[str, Any]]
+    """All matches that may be asked for."""
 
-def _record(
-    game: Game, season: Season, watched: Run, match: str, company: Sequence[Mapping[str, Any]]
-) -> bool:
-    """Record a match in full; whether it went as before.
+    def write(self, telling: Sequence[Mapping[str, Any]]) -> None:
+        """What is not there yet."""
+        if self.game.replay is None:
+            return
+        watched = Run(self.season.folder / "watched")
+        for one in telling:
+            page = self.season.folder / "replays" / f"{one['match']}.html"
+            company = [
+                line
+                for line in self.lines
+                if (line["round"], line["players"]) == (one["round"], list(one["players"]))
+            ]
+            if not page.is_file() and self._record(watched, one["match"], company):
+                write_text(page, self.game.replay(watched, one["match"]))
 
-    It is played in the same `company`, side by side with the same matches: a network's answer may
-    differ in the last bit with how many it answers at once, and a match may hang on that.
-    """
-    assert game.play is not None
-    players = [season.contestant(name) for name in company[0]["players"]]
-    refs = tuple(PlayerRef(player.name, player.weights) for player in players)
-    played = game.play(Fixture(refs, tuple(line["seed"] for line in company)))
-    before = {line["match"]: line["score"] for line in company}
-    now = {row["match"]: row["score"] for row in played.results.to_pylist() if row["slot"] == 0}
-    if now.get(match) != before[match]:
-        return False
-    for table in reversed(game.recordings):
-        path = shards.shard_path(watched.recordings, table, match)
-        shards.write_shard(path, played.recordings[table.name])
-    for player in players:
-        if player.weights is not None:
-            _link(watched.model(player.name), player.weights)
-    return True
+    def _record(self, watched: Run, match: str, company: Sequence[Mapping[str, Any]]) -> bool:
+        """Record a match in full; whether it went as before.
+
+        It is played in the same `company`, side by side with the same matches: a network's answer
+        may differ in the last bit with how many it answers at once, and a match may hang on that.
+        """
+        assert self.game.play is not None
+        names = company[0]["players"]
+        players = [self.guests.get(name) or self.season.contestant(name) for name in names]
+        refs = tuple(PlayerRef(player.name, player.weights) for player in players)
+        played = self.game.play(Fixture(refs, tuple(line["seed"] for line in company)))
+        before = {line["match"]: line["score"] for line in company}
+        now = {row["match"]: row["score"] for row in played.results.to_pylist() if row["slot"] == 0}
+        if now.get(match) != before[match]:
+            return False
+        for table in reversed(self.game.recordings):
+            path = shards.shard_path(watched.recordings, table, match)
+            shards.write_shard(path, played.recordings[table.name])
+        for player in players:
+            if player.weights is not None:
+                _link(watched.model(player.name), player.weights)
+        return True
 
 
 def _link(link: Path, target: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_player_of_a_league_can_begin_another(run):
 def test_matches_to_watch_have_their_pages(finished):
     folder = finished / "leagues/quick"
     telling = json.loads((folder / "summary.json").read_text())["telling_matches"]
-    assert telling
+    assert telling[0]["kind"] == "fresh exploit"
     for one in telling:
         assert one["players"][0] in (folder / "replays" / f"{one['match']}.html").read_text()
 
@@ -131,6 +131,8 @@ def test_a_match_to_watch_is_the_very_match_that_was_played(finished):
     folder = finished / "leagues/quick"
     lines = [json.loads(line) for line in (folder / "matches.jsonl").read_text().splitlines()]
     scores = {line["match"]: line["score"] for line in lines}
+    for hunt in (folder / "exploiters").iterdir():
+        scores |= {row["match"]: row["score"] for row in rows(hunt, "results") if not row["slot"]}
     gain = {a: dict(zip(rps.MOVES, row, strict=True)) for a, row in
             zip(rps.MOVES, rps.GAIN.tolist(), strict=True)}  # fmt: skip
     watched = rows(folder / "watched/recordings", "matches")

@@ -17,7 +17,7 @@ from understudy.league.summary import (
     summarise,
     write_summary,
 )
-from understudy.league.telling import loser, telling_matches, winner
+from understudy.league.telling import fresh_exploit, loser, telling_matches, winner
 
 SMALL = {"rounds": 4, "matches": 10, "agent_steps": 60}
 
@@ -161,6 +161,17 @@ def test_without_exploiters_there_is_no_exploit():
     rows = [match("main-002", "main-009", 1.0, 1)]
     kinds = [one.kind for one in telling_matches(rows, ROSTER, RATES, RATINGS)]
     assert kinds == ["upset", "duel"]
+
+
+def test_how_a_fresh_exploiter_wins():
+    """Not its luckiest match: the one of middle length."""
+    lengths = (30, 600, 20)
+    rows = [match("x", "main-009", 1.0, n, steps=s) for n, s in enumerate(lengths)]
+    rows += [match("main-009", "x", 1.0, 7), match("x", "main-009", 0.0, 8)]
+    found = fresh_exploit(rows, "x")
+    assert (found.kind, found.match, found.winner) == ("fresh exploit", "m0", "x")
+    assert found.why == "x wins 3 of 5 matches against main-009"
+    assert fresh_exploit(rows[3:], "x") is None
 
 
 def test_winner_and_loser():

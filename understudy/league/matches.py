@@ -76,7 +76,7 @@ def append_lines(path: Path, number: int, rows: pa.Table) -> None:
     """Tell of a round's matches at the end of `matches.jsonl`."""
     try:
         with path.open("a") as file:
-            file.writelines(_lines(number, rows))
+            file.writelines(map(_line, told(number, rows)))
     except OSError as failure:
         raise InputError(
             f"cannot write {path}: {failure.strerror or failure}. Free some space, then run the "
@@ -88,7 +88,7 @@ def rewrite_lines(folder: Path, rounds: int, table: Table) -> None:
     """Make `matches.jsonl` anew from the rows of all finished rounds."""
     with writing(folder / MATCHES) as aside, aside.open("w") as file:
         for number in range(1, rounds + 1):
-            file.writelines(_lines(number, read_round(folder, number, table)))
+            file.writelines(map(_line, told(number, read_round(folder, number, table))))
 
 
 def read_round(folder: Path, number: int, table: Table) -> pa.Table:
@@ -102,12 +102,16 @@ def read_round(folder: Path, number: int, table: Table) -> pa.Table:
     return shards.read_shard(path, table)
 
 
-def _lines(number: int, rows: pa.Table) -> Iterable[str]:
+def told(number: int, rows: pa.Table) -> Iterable[dict[str, Any]]:
+    """A round's matches as `matches.jsonl` tells of them, players in the order of their slots."""
     for row in _first_sides(rows):
         players = [row.pop("player"), row.pop("opponent")]
         row.pop("slot")
-        told = {"round": number, "match": row.pop("match"), "players": players, **row}
-        yield json.dumps(told) + "\n"
+        yield {"round": number, "match": row.pop("match"), "players": players, **row}
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row) + "\n"
 
 
 def _first_sides(rows: pa.Table) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from understudy.league.mixture import nash, relative_performance, shares_by_name
 from understudy.league.players import Roster
 from understudy.league.ratings import ANCHOR, Rating, elo
 from understudy.league.state import State
-from understudy.league.telling import telling_matches
+from understudy.league.telling import Telling, telling_matches
 
 SUMMARY = "summary.json"
 
@@ -39,9 +39,15 @@ def own_mixture(state: State) -> dict[str, float]:
 
 
 def summarise(
-    state: State, lines: Sequence[Mapping[str, Any]], exploits: Mapping[str, Mapping[str, Any]]
+    state: State,
+    lines: Sequence[Mapping[str, Any]],
+    exploits: Mapping[str, Mapping[str, Any]],
+    telling: Sequence[Telling] = (),
 ) -> dict[str, Any]:
-    """The whole summary; `exploits` are what fresh exploiters have measured."""
+    """The whole summary.
+
+    `exploits` are what fresh exploiters have measured, `telling` their matches worth watching.
+    """
     ratings = ratings_of(state)
     members = state.roster.members()
     rates = state.payoff.matrix(members)
@@ -65,7 +71,8 @@ def summarise(
         },
         "fresh_exploiter": dict(exploits),
         "telling_matches": [
-            asdict(one) for one in telling_matches(lines, state.roster, state.payoff, ratings)
+            asdict(one)
+            for one in (*telling, *telling_matches(lines, state.roster, state.payoff, ratings))
         ],
     }
 

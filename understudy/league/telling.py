@@ -46,6 +46,18 @@ def telling_matches(
     ]
 
 
+def fresh_exploit(rows: Iterable[Mapping[str, Any]], exploiter: str) -> Telling | None:
+    """Won by a fresh exploiter: of its matches won, the one of middle length."""
+    rows = [*rows]
+    won = [row for row in rows if row["score"] and winner(row) == exploiter]
+    if not won:
+        return None
+    won.sort(key=lambda row: (row.get("steps", 0), row["match"]))
+    typical = won[len(won) // 2]
+    why = f"{exploiter} wins {len(won)} of {len(rows)} matches"
+    return _told("fresh exploit", typical, f"{why} against {loser(typical)}")
+
+
 def _best_exploit(rows: list[Mapping[str, Any]], roster: Roster, payoff: Payoff) -> Telling | None:
     """Won by the exploiter that most surely beats a main agent."""
     exploiters = {*roster.snapshots("main exploiter"), *roster.snapshots("league exploiter")}

@@ -262,7 +262,7 @@ def _telling(name: str, folder: Path, summary: Values) -> list[Panel]:
         if path.is_file():
             href = escape(f"{folder.parent.name}/{name}/replays/{path.name}", quote=True)
             words = f'<a href="{href}">{words}</a>'
-        cells = (escape(one["kind"]), words, escape(one["winner"]), str(one["round"]))
+        cells = (escape(one["kind"]), words, escape(one["winner"]), str(one["round"] or "after"))
         line = "".join(f"<td>{cell}</td>" for cell in (*cells, escape(one["why"])))
         rows.append(f"<tr>{line}</tr>")
     if not rows:
