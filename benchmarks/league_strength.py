@@ -1,6 +1,6 @@
 """A league beside plain and fictitious self-play at the same number of agent-steps.
 
-    python benchmarks/league_strength.py arena --recipe quick --seeds 0,1,2 --out runs/leagues
+    python benchmarks/league_strength.py arena --recipe full --seeds 0,1,2 --out runs/leagues
 
 Runs what is missing of nine leagues (three ways, three seeds), lets all of them meet in one field,
 and prints two tables: every league, and every way over its seeds. It can be stopped at any moment.
@@ -45,7 +45,7 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("game")
-    parser.add_argument("--recipe", default="quick")
+    parser.add_argument("--recipe", default="full")
     parser.add_argument("--seeds", default=[0, 1, 2], type=lambda s: [*map(int, s.split(","))])
     parser.add_argument("--out", default=Path("runs/leagues"), type=Path)
     parser.add_argument("--from", dest="start", default=None)
@@ -60,6 +60,7 @@ def row(summary, rating):
     found = {"rating": tuple(rating.values()), "worst past": ends(worst)}
     for target, fresh in summary["fresh_exploiter"].items():
         found[f"exploiter of {target}"] = ends(fresh)
+    found["strongest exploiter"] = max(list(found.values())[2:])
     return found
 
 

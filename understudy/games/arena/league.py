@@ -24,6 +24,11 @@ def give(lesson: Lesson) -> Learnt:
     return lessons.give(recipe, lesson)
 
 
+HUNTING = Manner(tether=0.2, draw=-1.0)
+"""How exploiters learn: hardly bound to the imitation, and with no use for a draw. Those that stay
+as near to it as main agents, or are content with draws, learn to stall and never win."""
+
+
 def sized(description: str, rounds: int, agent_steps: int, exploiter_steps: int) -> LeagueRecipe:
     """A league of three roles whose exploiters hunt the main agent from where it was last round."""
     return three_roles(
@@ -31,26 +36,33 @@ def sized(description: str, rounds: int, agent_steps: int, exploiter_steps: int)
         rounds=rounds,
         agent_steps=agent_steps,
         matches=40,
-        shares=(0.85, 0.1, 0.05),
+        shares=(0.55, 0.4, 0.05),
         keep_every=1,
+        patience=3,
         beats=0.6,
         reset="past main",
-        matchmaking=ByRole(self_play=0.05, past=0.8, power=1.0, lost_below=0.5, curriculum=0.0),
+        matchmaking=ByRole(self_play=0.05, past=0.7, lost_below=0.5, curriculum=0.0),
         opponents_max=8,
         exploiter_steps=exploiter_steps,
         exploiter_matches=1_000,
-        hunting=Manner(tether=0.0, draw=-1.0),
+        hunting=HUNTING,
     )
 
 
 def league() -> League:
-    """`demo` ends in two minutes, `quick` in ten; `full` takes hours."""
+    """`demo` ends in two minutes, `quick` in ten, `full` in twenty; `long` takes hours."""
     demo = sized("four rounds, to see what a league is", 4, 1_000_000, 1_000_000)
-    quick = sized("eight rounds in minutes", 8, 2_000_000, 5_000_000)
-    full = sized("forty rounds in hours", 40, 10_000_000, 20_000_000)
+    quick = sized("eight rounds in minutes", 8, 3_000_000, 5_000_000)
+    full = sized("twelve rounds, each longer", 12, 4_000_000, 8_000_000)
+    long = sized("forty rounds in hours", 40, 10_000_000, 20_000_000)
     return League(
         give,
-        {"demo": demo, **with_baselines("quick", quick), **with_baselines("full", full)},
+        {
+            "demo": demo,
+            **with_baselines("quick", quick),
+            **with_baselines("full", full),
+            "long": long,
+        },
         scripted=("expert", "rusher", "kiter"),
         start="imitate-small",
         play=play_pairings,
