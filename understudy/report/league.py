@@ -117,8 +117,8 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
         "The league against its beginning: both sides choose whom to send as well as they can "
         "(relative population performance). The least win rate is that against the frozen player "
         "the main agent does worst against. A fresh exploiter meets only its target, for a fixed "
-        "number of agent-steps; it begins with the imitation or as the main agent itself. The "
-        "Nash mixture it may meet is that of all trained players. Intervals hold 95 %."
+        "number of agent-steps; it begins with the imitation or as the main agent itself. "
+        "Intervals hold 95 %."
     )
     html = charts.tiles(facts) + _named(weak, history)
     return Panel(f"League: {name}", html, note, head=_style(), wide=True)
