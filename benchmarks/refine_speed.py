@@ -109,7 +109,7 @@ def measure(matches: int, uses: int, mixed: bool, critic: bool) -> list[str]:
     )
     sequences = Refiner(recipe, policy, opponents, 0).sequences
     updates = uses * sequences // recipe.batch_size
-    recipe = replace(recipe, updates=updates, staleness_max=2 * updates, decay=False)
+    recipe = replace(recipe, updates=updates, staleness_max=2 * updates, decay=0.0)
     refiner = Refiner(recipe, policy, opponents, 0)
     actors = Actors(0)
     spent = seconds(lambda: refiner.iterate(actors)) / (sequences * recipe.steps)

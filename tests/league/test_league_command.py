@@ -243,7 +243,7 @@ def test_the_benchmark_prints_its_tables(tmp_path, capsys, monkeypatch):
     }
     hooks = League(rps.improve, small)
     monkeypatch.setattr(rps, "GAME", replace(rps.GAME, league=lambda: hooks))
-    line = f"league_strength.py rps --seeds 0,1 --matches 4 --workers 0 --out {tmp_path}"
+    line = f"league_strength.py rps --recipe quick --seeds 0,1 --matches 4 --workers 0 --out {tmp_path}"
     monkeypatch.setattr(sys, "argv", line.split())
     runpy.run_path(str(path), run_name="__main__")
     out = capsys.readouterr().out

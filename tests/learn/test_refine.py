@@ -78,7 +78,7 @@ def test_the_best_play_is_found(objective, critic):
         opponents=((SELF, 1.0), ("right", 1.0)),
         matches=64,
         batch_size=64,
-        decay=False,
+        decay=0.0,
         learning_rate=0.03,
     )
     assert share_right(START_POLICY) < 0.4
@@ -87,7 +87,7 @@ def test_the_best_play_is_found(objective, critic):
 
 
 def test_a_heavy_teacher_holds_the_student_back():
-    base = replace(TINY, opponents=((SELF, 1.0), ("right", 1.0)), matches=32, decay=False)
+    base = replace(TINY, opponents=((SELF, 1.0), ("right", 1.0)), matches=32, decay=0.0)
     free, held = (
         improve(recipe, START_POLICY, met_by(recipe, START_POLICY), 20_000, 0).policy
         for recipe in (replace(base, objective=OffPolicy(kl_weight=w)) for w in (0.0, 100.0))
@@ -103,7 +103,7 @@ def test_the_policy_one_begins_with_is_left_alone():
 
 
 def test_a_learner_with_a_memory_goes_on_where_it_was():
-    recipe = replace(TINY, critic=(4,), decay=False, objective=OffPolicy(kl_weight=0.0))
+    recipe = replace(TINY, critic=(4,), decay=0.0, objective=OffPolicy(kl_weight=0.0))
     met = [Opponent(SELF, 1.0)]
     first = improve(recipe, START_POLICY, met, 1_000, 0)
     fresh, remembering = (
@@ -120,7 +120,7 @@ def test_a_learner_with_a_memory_goes_on_where_it_was():
 
 def test_its_matches_go_on_with_it():
     """Else every lesson would begin with first moves only."""
-    recipe = replace(TINY, decay=False)
+    recipe = replace(TINY, decay=0.0)
     met = [Opponent(SELF, 1.0)]
     first = improve(recipe, START_POLICY, met, 1_000, 0)
     one = refiner(recipe)
