@@ -243,8 +243,8 @@ def test_the_benchmark_prints_its_tables(tmp_path, capsys, monkeypatch):
     }
     hooks = League(rps.improve, small)
     monkeypatch.setattr(rps, "GAME", replace(rps.GAME, league=lambda: hooks))
-    line = f"league_strength.py rps --recipe quick --seeds 0,1 --matches 4 --workers 0 --out {tmp_path}"
-    monkeypatch.setattr(sys, "argv", line.split())
+    line = "league_strength.py rps --recipe quick --seeds 0,1 --matches 4 --workers 0 --out"
+    monkeypatch.setattr(sys, "argv", [*line.split(), str(tmp_path)])
     runpy.run_path(str(path), run_name="__main__")
     out = capsys.readouterr().out
     for words in ("| league-1 |", "| league less self-play |", "league-0 - fictitious-0: "):
