@@ -401,6 +401,7 @@ def test_opening_a_talk_shows_its_offers(opened, story):
     row = tab.locator(".we-talk", has_text=f"{NAMES[other]} #{other}")
     assert f"agreed: {offers[-1][0]} \u00d7 {offers[-1][2]}" in row.inner_text()
     row.locator("summary").click()
+    row.locator("tbody tr").first.wait_for()  # filled when it opens
     cells = [
         [line.locator("td").nth(k).inner_text() for k in (0, 2, 3, 4)]
         for line in row.locator("tbody tr").all()
