@@ -19,9 +19,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from understudy.games.arena import bots, observe
-from understudy.games.arena import rules as r
-from understudy.games.arena.world import World
+from understudy.games.arena.codec import features as observe
+from understudy.games.arena.play import bots
+from understudy.games.arena.sim import rules as r
+from understudy.games.arena.sim.world import World
 
 SIZES = (1, 64, 1024, 4096)
 REPEATS = 5  # the best of so many: the machine is shared

@@ -18,10 +18,11 @@ import pyarrow.compute as pc
 
 from understudy.data import shards
 from understudy.data.runs import Run
-from understudy.games.dota import inventory, recommend, strength
-from understudy.games.dota.record import MATCHES, RECORDINGS
-from understudy.games.dota.splits import read_split
-from understudy.games.dota.story import Story, load_models
+from understudy.games.dota.advice import recommend
+from understudy.games.dota.advice.match_context import Story, load_models
+from understudy.games.dota.features import inventory, team_rating
+from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
+from understudy.games.dota.value.splits import read_split
 
 EVERY = 5  # minutes
 
@@ -47,7 +48,7 @@ def main() -> None:
 def stories(run: Run, test):
     """The test matches, with the strength that earlier ones tell of."""
     keys = [shards.shard_key(path) for path in shards.shard_paths(run.recordings, MATCHES)]
-    surveyed = strength.survey(run.recordings, keys)
+    surveyed = team_rating.survey(run.recordings, keys)
     for key in keys:
         numbers = shards.read_shard(
             shards.shard_path(run.recordings, MATCHES, key), MATCHES, ["match_id"]
@@ -55,7 +56,7 @@ def stories(run: Run, test):
         wanted = np.intersect1d(numbers, test).tolist()
         if not wanted:
             continue
-        known = strength.from_table(surveyed[key][strength.STRENGTH])
+        known = team_rating.from_table(surveyed[key][team_rating.STRENGTH])
         tables = {
             table.name: shards.read_shard(shards.shard_path(run.recordings, table, key), table)
             for table in RECORDINGS

@@ -19,12 +19,12 @@ import pandas as pd
 
 from understudy import games, stages
 from understudy.data.runs import Run
-from understudy.games.dota import observe, strength
-from understudy.games.dota.encode import encode
-from understudy.games.dota.layout import read_tables
-from understudy.games.dota.logs import read_logs
-from understudy.games.dota.state import course
-from understudy.games.dota.synthetic import World, generate
+from understudy.games.dota.features import features, team_rating
+from understudy.games.dota.features.encode import encode
+from understudy.games.dota.features.timeline import course
+from understudy.games.dota.sources.match_files import read_logs
+from understudy.games.dota.sources.synthetic import World, generate
+from understudy.games.dota.sources.table_import import read_tables
 
 SIDES = {0: "rad", 1: "dire"}
 
@@ -37,7 +37,7 @@ def main() -> None:
     source = read_tables(options.data) if options.data else generate(World(), 1000)
     batches = [batch.tables for batch in source]
     matches = sum(len(tables["matches"]) for tables in batches)
-    known = strength.strengths(r for tables in batches for r in strength.results_of(tables))
+    known = team_rating.strengths(r for tables in batches for r in team_rating.results_of(tables))
     whole = timed(lambda: [encode(tables, known) for tables in batches])
     ours = timed(lambda: [some_features(tables) for tables in batches])
     theirs = timed(lambda: [pandas_features(tables) for tables in batches])
@@ -98,14 +98,14 @@ def measure_memory(matches: int) -> None:
 
 # --- the same by pandas --------------------------------------------------------------------------
 
-ITEMS = tuple(name.removeprefix("has_") for name in observe.item_names())
+ITEMS = tuple(name.removeprefix("has_") for name in features.item_names())
 
 
 def some_features(tables) -> dict[str, np.ndarray]:
     match = course(tables)
-    found = {**observe.economy(match), **observe.objectives(match), **observe.items(match)}
-    found["kills"] = observe.skirmish(match)["kills"]
-    names = (*economy_names(), *observe.BUILDINGS, "kills", *observe.item_names())
+    found = {**features.economy(match), **features.objectives(match), **features.items(match)}
+    found["kills"] = features.skirmish(match)["kills"]
+    names = (*economy_names(), *features.BUILDINGS, "kills", *features.item_names())
     return {name: found[name] for name in names}
 
 
@@ -124,13 +124,13 @@ def pandas_features(tables) -> dict[str, np.ndarray]:
     kills = events[events.event_type == "kill"].assign(name="kills")
     found |= _counted(kills, index, ["kills"])
     bought = events[(events.event_type == "purchase") & events.key.isin(ITEMS)]
-    found |= _counted(bought.assign(name="has_" + bought.key), index, observe.item_names())
+    found |= _counted(bought.assign(name="has_" + bought.key), index, features.item_names())
     fallen = events[events.key == "building_kill"]
     taker = np.where(fallen.target.str.contains("goodguys"), 1, 0)
-    part = fallen.target.str.extract(f"({'|'.join(observe.BUILDINGS.values())})")[0]
-    names = {part: name for name, part in observe.BUILDINGS.items()}
+    part = fallen.target.str.extract(f"({'|'.join(features.BUILDINGS.values())})")[0]
+    names = {part: name for name, part in features.BUILDINGS.items()}
     named = fallen.assign(team=taker, name=part.map(names)).dropna(subset="name")
-    return found | _counted(named, index, list(observe.BUILDINGS))
+    return found | _counted(named, index, list(features.BUILDINGS))
 
 
 def _economy(players, index) -> dict[str, np.ndarray]:

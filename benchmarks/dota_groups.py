@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from understudy.games.dota import scores, splits
-from understudy.games.dota.encode import names_of
-from understudy.games.dota.models import Seven, Symmetric
-from understudy.games.dota.samples import ALL_NAMES, Samples, read_samples
+from understudy.games.dota.features.encode import names_of
+from understudy.games.dota.features.samples import ALL_NAMES, Samples, read_samples
+from understudy.games.dota.value import metrics, splits
+from understudy.games.dota.value.models import Seven, Symmetric
 
 
 def main() -> None:
@@ -26,14 +26,14 @@ def main() -> None:
         whole = losses(train, test, [])
         print(f"  {'everything':14s} {whole.mean():.4f}")
         bar = Seven().fit(train, train, 0).predict("y_win", test)
-        tell("LR-7", scores.log_losses(test.labels["y_win"], bar), whole, test)
+        tell("LR-7", metrics.log_losses(test.labels["y_win"], bar), whole, test)
         for group in ("strength", "items", "objectives", "skirmish", "vision"):
             tell(f"no {group}", losses(train, test, names_of(group)), whole, test)
         last = test.of(matches.match_id[-len(matches.match_id) // 5 :])
         if name == "patch":
             late = losses(train, last, [])
             bar = Seven().fit(train, train, 0).predict("y_win", last)
-            tell("last fifth", late, scores.log_losses(last.labels["y_win"], bar), last)
+            tell("last fifth", late, metrics.log_losses(last.labels["y_win"], bar), last)
 
 
 def losses(train: Samples, test: Samples, without) -> np.ndarray:
@@ -45,11 +45,11 @@ def losses(train: Samples, test: Samples, without) -> np.ndarray:
         features[:, hidden] = 0
         parts.append(Samples(features, part.match_id, part.patch, part.start_time, part.labels))
     model = Symmetric().fit(parts[0], parts[0], 0)
-    return scores.log_losses(test.labels["y_win"], model.predict("y_win", parts[1]))
+    return metrics.log_losses(test.labels["y_win"], model.predict("y_win", parts[1]))
 
 
 def tell(name: str, one: np.ndarray, other: np.ndarray, test: Samples) -> None:
-    found = scores.difference(one, other, test.match_id)
+    found = metrics.difference(one, other, test.match_id)
     print(
         f"  {name:14s} {one.mean():.4f}  {found.mean:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
     )

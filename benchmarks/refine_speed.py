@@ -24,12 +24,12 @@ from rich.console import Console
 from rich.table import Table
 
 from understudy.games.arena import recipes
-from understudy.games.arena.encode import MOVES
-from understudy.games.arena.matches import ArenaMatches
-from understudy.learn.actors import Actors
-from understudy.learn.matches import SELF, Opponent, packed
+from understudy.games.arena.data.encode import MOVES
+from understudy.games.arena.play.batched import ArenaMatches
 from understudy.learn.policy import FactoredPolicy, PolicyShape
-from understudy.learn.refine import Refiner
+from understudy.learn.rl.actors import Actors
+from understudy.learn.rl.env import SELF, Opponent, packed
+from understudy.learn.rl.learner import Refiner
 
 HIDDEN = (64, 64)
 REPEATS = 5  # the best of so many: the machine is shared

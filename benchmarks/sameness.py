@@ -42,16 +42,18 @@ COMMANDS = {
         league arena --recipe demo --from imitate-quick --seed 5 --out arena --json
     """,
     "scml": """
-        record scml --agents Steward,Penguin --configs 4 --steps 30 --seed 5 --out scml
+        record scml --agents Steward,Penguin --configs 24 --steps 15 --seed 5 --out scml
         record scml --agents HRL,L1,SafePenguin,HorizonAware --configs 2 --steps 30 --seed 6 --trace --csv --out played
         record scml --agents EqualDist,Suzuka --track oneshot --configs 2 --steps 20 --seed 7 --out oneshot
         compete scml HRL AS0 Greedy Penguin --configs 4 --steps 30 --seed 8 --out scml --json
         encode scml --players Steward --out scml
         train scml hrl-xf-quick --seed 5 --out scml
         train scml dagger --seed 5 --out scml --init scml/models/hrl-xf-quick
-        train scml l3-awr --seed 5 --out scml --init scml/models/hrl-xf-quick
+        train scml l3 --seed 5 --out scml
+        train scml l3-awr --seed 5 --out scml --init scml/models/l3
         train scml l3-direct --seed 5 --out scml
         compete scml hrl-xf-quick HRL Steward --configs 2 --steps 20 --seed 9 --out scml --json
+        encode scml --players Steward --goals scml/models/hrl-xf-quick --out scml
     """,
     "dota": """
         record dota --synthetic 600 --seed 5 --out dota
@@ -71,8 +73,8 @@ from dataclasses import replace
 if sys.argv[1:3] == ["train", "scml"]:  # those that have no quick variant, in seconds
     from understudy.games.scml.recipes import RECIPES
 
-    few = {"steps": 40, "batch_size": 256, "evaluate_every": 20}
-    for name in ("l3-awr", "l3-direct"):
+    few = {"steps": 40, "batch_size": 256, "evaluate_every": 20, "hidden": (128, 128)}
+    for name in ("l3", "l3-awr", "l3-direct"):
         RECIPES[name] = replace(RECIPES[name], **few)
     dagger = RECIPES["dagger"]
     RECIPES["dagger"] = replace(dagger, l3=replace(dagger.l3, **few), rounds=1, configs=1)
@@ -103,7 +105,9 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("old", help="a commit, or the folder of a checkout")
     parser.add_argument("new", nargs="?", default=HERE, help="the folder of a checkout")
     parser.add_argument("--only", action="append", choices=COMMANDS, help="this game; often")

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from understudy.data.shards import write_shard
 from understudy.games import PlayerRef
-from understudy.games.scml.engine import agents
-from understudy.games.scml.fields import WorldPlan
-from understudy.games.scml.match import play
+from understudy.games.scml.players import catalogue
+from understudy.games.scml.tournament.design import WorldPlan
+from understudy.games.scml.tournament.play import play
 
 STEPS, SIZES = 100, (5, 5, 5)
 CHAMPIONS = ("Penguin", "AS0", "PriceTrend")
@@ -26,7 +26,7 @@ CHAMPIONS = ("Penguin", "AS0", "PriceTrend")
 
 def official(seed: int) -> WorldPlan:
     dice = random.Random(seed)
-    players = dice.choices(agents.FILLERS["std"], k=sum(SIZES))
+    players = dice.choices(catalogue.FILLERS["std"], k=sum(SIZES))
     slots = tuple(dice.sample(range(len(players)), dice.randint(2, 3)))
     for slot, champion in zip(slots, CHAMPIONS, strict=False):
         players[slot] = champion

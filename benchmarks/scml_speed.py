@@ -14,16 +14,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from understudy.games.scml.engine import agents
 from understudy.games.scml.engine.config import WorldConfig, draw
+from understudy.games.scml.engine.hosting.wrapping import AGENT_CALLS
 from understudy.games.scml.engine.world import World
-from understudy.games.scml.stock import quiet, scml_world
-from understudy.games.scml.wrapping import CALLS
+from understudy.games.scml.players import catalogue
+from understudy.games.scml.reference.scml_simulator import quiet, scml_world
 
 STEPS, SIZES = 100, (5, 5, 5)
 REPEATS = 3  # of our engine, which is quick; the best counts
 TOP = ("AS0", "Xeno", "UltraSuperMiracle", "PriceTrend", "Penguin", "Cautious", "QuickDecision")
-FILLERS = agents.FILLERS["std"]
+FILLERS = catalogue.FILLERS["std"]
 FIELDS: dict[str, tuple[str, ...]] = {
     "Penguin": ("Penguin",),
     "built-ins": FILLERS,
@@ -101,7 +101,7 @@ class Clock:
 
             return call
 
-        own = {n: wrap(getattr(kind, n)) for n in CALLS if _is_agents_own(kind, n)}
+        own = {n: wrap(getattr(kind, n)) for n in AGENT_CALLS if _is_agents_own(kind, n)}
         return type(kind.__name__, (kind,), own)
 
 
@@ -119,7 +119,7 @@ def floor_of(config: WorldConfig, kinds: Sequence[type]) -> float:
 def measure(names: Sequence[str], seed: int) -> Seconds:
     """One world, in every way."""
     config = draw(SIZES, STEPS, seed)
-    kinds = agents.load_for_world([names[(i + seed) % len(names)] for i in range(sum(SIZES))])
+    kinds = catalogue.load_for_world([names[(i + seed) % len(names)] for i in range(sum(SIZES))])
     with quiet():
         play_ours(config, kinds)  # imports, caches
         return Seconds(

@@ -15,8 +15,7 @@ import random
 import signal
 import sys
 
-from small_runs import tiny_recipe
-
+from tests.small_runs import tiny_recipe
 from understudy import cli, games
 from understudy.games import pairs
 
@@ -56,9 +55,9 @@ def prepare(stage):
 
 def prepare_dota():
     """Lots of three matches, so that there are some."""
-    from understudy.games.dota import logs
+    from understudy.games.dota.sources import match_files
 
-    logs.MATCHES_PER_BATCH = 3
+    match_files.MATCHES_PER_BATCH = 3
 
 
 def attempt(command, moment=0, before=False):

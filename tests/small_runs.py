@@ -75,12 +75,12 @@ def tiny_recipe():
     import torch
 
     from understudy.games.arena.recipes import RECIPES
-    from understudy.learn import journal
+    from understudy.learn import metrics_log
 
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(RECIPES, "imitate-quick", tiny(RECIPES["imitate-quick"]))
-        patch.setattr(journal, "_tensorboard", lambda folder, step: None)
+        patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
         yield
 
 

@@ -6,14 +6,14 @@ Its best play is known, so that it can be said what each stage must achieve.
 import json
 
 import numpy as np
-import page_game
 import pytest
 import torch
-from small_runs import rows, understudy
 
+from tests import page_game
+from tests.small_runs import rows, understudy
 from understudy.games import PlayerRef
 from understudy.games.pairs import Fixture
-from understudy.learn import journal
+from understudy.learn import metrics_log
 from understudy.learn.policy import load_policy
 
 STAGES = (
@@ -29,7 +29,7 @@ STAGES = (
 def nim():
     torch.set_num_threads(1)
     with page_game.installed() as module, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(journal, "_tensorboard", lambda folder, step: None)
+        patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
         yield module
 
 

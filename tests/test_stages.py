@@ -15,8 +15,9 @@ from pathlib import Path
 import psutil
 import pyarrow.parquet as pq
 import pytest
-import tasks_for_stages
-from small_runs import (
+
+from tests import tasks_for_stages
+from tests.small_runs import (
     COMPETE,
     ENCODE,
     RECORD,
@@ -29,7 +30,6 @@ from small_runs import (
     tiny_recipe,
     understudy,
 )
-
 from understudy import games, stages
 from understudy.data.results import read_results
 from understudy.data.runs import COMPETE as COMPETE_PURPOSE

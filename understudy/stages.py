@@ -32,7 +32,7 @@ from understudy.errors import InputError
 from understudy.games import Awaited, Game, Imported, Schedule
 
 if TYPE_CHECKING:  # torch takes seconds to import
-    from understudy.learn.refine import Refinement
+    from understudy.learn.rl.recipe import Refinement
 
 _TITLES = {"record": "recording", "compete": "competing"}
 
@@ -327,8 +327,8 @@ def train(
     and may be told other numbers of iterations and the like (`changes`). `options` are the game's
     own, fields of its recipes.
     """
-    from understudy.learn.fit import usable_device
-    from understudy.learn.refine import Refinement
+    from understudy.learn.base import usable_device
+    from understudy.learn.rl.recipe import Refinement
 
     usable_device(device)
     chosen = game.recipe(recipe)
@@ -374,7 +374,7 @@ def _refine(
 ) -> dict[str, Any]:
     """Refine a model of the run, or one elsewhere, by playing."""
     from understudy.games.players import resolve, weights_digest
-    from understudy.learn.refined import refine
+    from understudy.learn.rl.train import refine
 
     workers.parse(worker)  # before anything is written
     found = resolve(game, run, recipe.start)

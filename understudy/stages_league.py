@@ -21,14 +21,14 @@ from understudy.errors import InputError
 from understudy.games import Game, PlayerRef
 from understudy.games.pairs import Fixture
 from understudy.games.players import resolve, weights_digest
-from understudy.league.compare import Field
-from understudy.league.exploit import FreshExploiter
-from understudy.league.hooks import Contestant, Learnt, Lesson, Pairing
-from understudy.league.lessons import giver
+from understudy.league.analysis.compare import Field
+from understudy.league.analysis.exploitability import FreshExploiter
+from understudy.league.analysis.highlights import fresh_exploit
+from understudy.league.analysis.summary import own_mixture, read_lines, summarise, write_summary
+from understudy.league.interface import Contestant, Learnt, Lesson, Pairing
 from understudy.league.season import Season, one_by_one
 from understudy.league.state import State
-from understudy.league.summary import own_mixture, read_lines, summarise, write_summary
-from understudy.league.telling import fresh_exploit
+from understudy.league.training import giver
 from understudy.stages import Workers
 
 Told = Callable[[State, int], None]

@@ -1,9 +1,9 @@
 """What every game must do. A new game is tested by being named in `games.GameName`."""
 
-import page_game
 import pyarrow as pa
 import pytest
 
+from tests import page_game
 from understudy import games
 from understudy.data import shards
 from understudy.data.results import SHARED
@@ -12,8 +12,8 @@ from understudy.data.splits import SPLITS
 from understudy.errors import InputError
 from understudy.games import Game, PlayerRef
 from understudy.games.pairs import Fixture
-from understudy.games.scml.fields import WorldPlan
-from understudy.learn.recipe import Recipe
+from understudy.games.scml.tournament.design import WorldPlan
+from understudy.learn.supervised.recipe import Recipe
 
 SEEDS = (3, 2**40, 5)
 

@@ -4,18 +4,18 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
-import page_game
 import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests import page_game
 from understudy.errors import InputError
 from understudy.games import PlayerRef, lessons
 from understudy.games.lessons import MEMORY, give, improve
-from understudy.league.hooks import Contestant, Lesson, Opponent
-from understudy.league.manner import USUAL, Manner
-from understudy.learn.matches import SELF
+from understudy.league.interface import Contestant, Lesson, Opponent
+from understudy.league.rules import USUAL, Manner
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
+from understudy.learn.rl.env import SELF
 
 NIM = page_game.module()
 TINY = replace(

@@ -1,9 +1,9 @@
 """Games that are nothing but their matches, beyond what the contract asks of every game."""
 
 import numpy as np
-import page_game
 import pytest
 
+from tests import page_game
 from understudy.games import PlayerRef
 from understudy.games.pairs import Fixture
 from understudy.games.plain import plain_game

@@ -14,10 +14,10 @@ import signal
 import sys
 from pathlib import Path
 
-import rps
-from killed_often import die_at
-from small_runs import contents
-from toy_league import play, season
+from tests.killed_often import die_at
+from tests.league import rps
+from tests.league.toy_league import play, season
+from tests.small_runs import contents
 
 FEW = {"rounds": 3, "matches": 4, "agent_steps": 40}
 

@@ -11,7 +11,7 @@ from understudy.data.results import pair_results
 from understudy.data.schema import Column, Table
 from understudy.errors import InputError
 from understudy.games import Game, Played
-from understudy.league.hooks import League, Learnt
+from understudy.league.interface import League, Learnt
 from understudy.league.recipe import three_roles, with_baselines
 from understudy.report.page import document
 

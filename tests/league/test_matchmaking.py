@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from league_members import ALL, league, payoff
 
+from tests.league.members import ALL, league, payoff
 from understudy.league.matchmaking import (
     ByRole,
     FictitiousSelfPlay,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.league.pfsp import probabilities, weights
+from understudy.league.matchmaking import probabilities, weights
 
 rates = st.lists(st.floats(0, 1), max_size=12).map(np.array)
 ways = st.sampled_from(["hard", "variance", "even"])

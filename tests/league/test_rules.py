@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from league_members import league, payoff
 
+from tests.league.members import league, payoff
 from understudy.league.payoff import Payoff
-from understudy.league.players import beginning
+from understudy.league.population import beginning
 from understudy.league.rules import ResetRule, SnapshotRule, hardest_past_main, targets
 
 SNAPSHOTS = [("main", 2), ("main", 6), ("main-exploiter", 3)]

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import rps
-from small_runs import contents, rows
-from toy_league import average, distance, play, season, strategies
 
+from tests.league import rps
+from tests.league.toy_league import average, distance, play, season, strategies
+from tests.small_runs import contents, rows
 from understudy.errors import InputError
-from understudy.league.hooks import Learnt
+from understudy.league.analysis.ratings import elo
+from understudy.league.interface import Learnt
 from understudy.league.matches import MATCHES
 from understudy.league.payoff import Tally
-from understudy.league.ratings import elo
 from understudy.league.state import STATE, State, read_state
 
 SMALL = {"rounds": 4, "matches": 10, "agent_steps": 60}
@@ -190,10 +190,9 @@ def test_lines_and_rows_tell_of_the_same_matches(played):
 @pytest.mark.parametrize("stride", [9, pytest.param(1, marks=pytest.mark.slow)])
 def test_killed_at_any_moment_it_goes_on_exactly(stride, tmp_path):
     program = [sys.executable, Path(__file__).with_name("killed_league.py"), tmp_path, str(stride)]
-    tests = Path(__file__).parents[1]
     done = subprocess.run(
         program,
-        env=os.environ | {"PYTHONPATH": f"{tests.parent}:{tests}", "OMP_NUM_THREADS": "1"},
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=False,

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pyarrow as pa
-import rps
 
+from tests.league import rps
 from understudy.games import PlayerRef
 from understudy.games.pairs import Fixture
-from understudy.league.hooks import Contestant
+from understudy.league.interface import Contestant
 from understudy.league.recipe import three_roles, with_baselines
 from understudy.league.season import Season
 

@@ -1,9 +1,9 @@
 import pytest
 import torch
-from toy_samples import TOY, write_toy
 
-from understudy.learn.objectives.cloning import Cloning
-from understudy.learn.recipe import PolicyRecipe
+from tests.learn.toy_samples import TOY, write_toy
+from understudy.learn.supervised.cloning import Cloning
+from understudy.learn.supervised.recipe import PolicyRecipe
 
 
 @pytest.fixture(autouse=True, scope="session")

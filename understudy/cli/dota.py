@@ -73,9 +73,9 @@ def record(
     Nothing about who played is kept. Example: understudy record dota --files matches/
     """
     from understudy import stages
-    from understudy.games.dota.layout import read_tables
-    from understudy.games.dota.logs import read_logs
-    from understudy.games.dota.synthetic import World, generate
+    from understudy.games.dota.sources.match_files import read_logs
+    from understudy.games.dota.sources.synthetic import World, generate
+    from understudy.games.dota.sources.table_import import read_tables
 
     game, run = load_game("dota"), run_of(out, "dota")
     _one_source(files=files, tables=tables, synthetic=synthetic, api=api)
@@ -145,7 +145,7 @@ def _download(
 ) -> None:
     from rich.progress import track
 
-    from understudy.games.dota.download import Api, Asker, download
+    from understudy.games.dota.sources.api import Api, Asker, download
 
     ask = Asker(Api(api, key, pause))
     wanted = list(dict.fromkeys(_wanted(ask, matches, league, pro)))
@@ -158,7 +158,7 @@ def _download(
 
 
 def _wanted(ask: Any, matches: str | None, league: int | None, pro: int | None) -> list[int]:
-    from understudy.games.dota.download import league_matches, numbers_in, pro_matches
+    from understudy.games.dota.sources.api import league_matches, numbers_in, pro_matches
 
     wanted: list[int] = []
     if matches is not None and Path(matches).is_file():
@@ -179,7 +179,7 @@ def _wanted(ask: Any, matches: str | None, league: int | None, pro: int | None) 
 
 def encode_options(horizon: int | None) -> dict[str, int]:
     """What `encode` may be told about Dota."""
-    from understudy.games.dota.encode import HORIZON
+    from understudy.games.dota.features.encode import HORIZON
 
     if horizon is not None and horizon % 60:
         raise InputError(
@@ -214,9 +214,9 @@ def split(
 
     In RUN/splits: train, val, test, and test_calib_N with test_eval_N for few-shot calibration.
     """
-    from understudy.games.dota import splits
     from understudy.games.dota.facts import patch_number
-    from understudy.games.dota.samples import read_samples
+    from understudy.games.dota.features.samples import read_samples
+    from understudy.games.dota.value import splits
 
     if by not in ("patch", "time"):
         raise InputError(f"--by must be patch or time, not '{by}'")
@@ -249,10 +249,10 @@ def drift(
     ask. Matches the model was trained on are left out where it says which they were.
     Example: understudy drift dota --out runs/new --model runs/old/models/value
     """
-    from understudy.games.dota.drift import watch
-    from understudy.games.dota.samples import read_samples
-    from understudy.games.dota.saved import load
-    from understudy.games.dota.story import SHIPPED
+    from understudy.games.dota.advice.match_context import SHIPPED
+    from understudy.games.dota.features.samples import read_samples
+    from understudy.games.dota.value.checkpoint import load
+    from understudy.games.dota.value.drift import watch
 
     folder = model or SHIPPED
     judged = watch(load(folder / "model.json"), read_samples(run_of(out, "dota").samples), folder)
@@ -289,8 +289,8 @@ def recommend(
     """
     from dataclasses import asdict
 
-    from understudy.games.dota.recommend import ORDERS, advise
-    from understudy.games.dota.story import load_models, open_story
+    from understudy.games.dota.advice.match_context import load_models, open_story
+    from understudy.games.dota.advice.recommend import ORDERS, advise
 
     if by not in ORDERS:
         raise InputError(f"--by must be {' or '.join(ORDERS)}, not '{by}'")
@@ -408,7 +408,7 @@ def _bands_table(evaluation: Mapping[str, Any]) -> "Table":
 
 def _few_shot_tables(evaluation: Mapping[str, Any]) -> list["Table"]:
     """Means of every method; how far draws lie apart for the one to use."""
-    from understudy.games.dota.calibrate import CHOSEN
+    from understudy.games.dota.value.calibration import CHOSEN
 
     rows = evaluation["few_shot"]
     methods = ("intercept", "platt", "isotonic", "shrunk")

@@ -26,7 +26,7 @@ from understudy.errors import InputError
 
 if TYPE_CHECKING:
     from understudy.games import PlayerRef
-    from understudy.games.scml.engine.rules import Track
+    from understudy.games.scml.domain import Track
 
 FieldOption = Annotated[
     str, typer.Option("--field", help="Their company: official, champions or penguins.")
@@ -74,7 +74,7 @@ def named(text: str, option: str) -> list[str]:
 
 def known_to_play(text: str, competitors: "Sequence[PlayerRef]", track: "Track") -> frozenset[str]:
     """Names of agents to watch: competitors, or any in the catalogue, who may be fillers."""
-    from understudy.games.scml.engine import agents as known
+    from understudy.games.scml.players import catalogue as known
 
     ours = {ref.name for ref in competitors}
     others = [name for name in named(text, "track-only") if name not in ours]
@@ -132,17 +132,17 @@ def record(
     """
     from understudy import stages
     from understudy.data.runs import RECORD
-    from understudy.games.scml.engine import agents as known
-    from understudy.games.scml.engine.rules import track_named
-    from understudy.games.scml.failures import failure_lines
-    from understudy.games.scml.fields import (
+    from understudy.games.scml.domain import track_named
+    from understudy.games.scml.players import catalogue as known
+    from understudy.games.scml.players.resolve import resolve_all
+    from understudy.games.scml.recording.failures import failure_lines
+    from understudy.games.scml.tournament.design import (
         Tournament,
         field_named,
         schedule,
         simulator_named,
     )
-    from understudy.games.scml.players import resolve_all
-    from understudy.games.scml.trace import check_traceable
+    from understudy.games.scml.tournament.play import check_traceable
 
     game, run, rules = load_game("scml"), run_of(out, "scml"), track_named(track)
     top = {2026: max_top_2026, 2025: max_top_2025, 2024: max_top_2024}
@@ -189,7 +189,7 @@ def record(
     if trace:
         print(f"How HRL-XF decided: {run.trace}, or look at it: understudy report {run.folder}")
     if csv:
-        from understudy.games.scml.csv_logs import write_all
+        from understudy.games.scml.recording.csv_export import write_all
 
         print(f"{write_all(run.recordings):,} folders of CSV files in {run.recordings / 'csv'}")
 
@@ -231,16 +231,16 @@ def compete(
     from understudy import stages
     from understudy.data.files import write_text
     from understudy.data.runs import COMPETE
-    from understudy.games.scml.engine.rules import track_named
-    from understudy.games.scml.failures import failure_lines
-    from understudy.games.scml.fields import (
+    from understudy.games.scml.domain import track_named
+    from understudy.games.scml.players.resolve import resolve_all
+    from understudy.games.scml.recording.failures import failure_lines
+    from understudy.games.scml.strength.strength import assess, strength_table
+    from understudy.games.scml.tournament.design import (
         Tournament,
         field_named,
         schedule,
         simulator_named,
     )
-    from understudy.games.scml.players import resolve_all
-    from understudy.games.scml.strength import assess, strength_table
 
     game, run, rules = load_game("scml"), run_of(out, "scml"), track_named(track)
     tournament = Tournament(
@@ -291,9 +291,9 @@ def verify(
 
     Exit code 1 if anything differs.
     """
-    from understudy.games.scml import verify as scml
-    from understudy.games.scml.engine.agents import INEXACT, names
-    from understudy.games.scml.engine.rules import track_named
+    from understudy.games.scml.domain import track_named
+    from understudy.games.scml.players.catalogue import INEXACT, names
+    from understudy.games.scml.reference import verify as scml
 
     rules = track_named(track)
     chosen = names(agents, rules)

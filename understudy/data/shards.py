@@ -1,7 +1,7 @@
 """Tables on disk: numbered Parquet files in a folder, each written whole and checked when read.
 
 A table larger than memory is many shards; whoever reads it goes through them one by one, or a
-window of them at a time (`learn/batches.py`).
+window of them at a time (`learn/supervised/stream.py`).
 """
 
 from collections.abc import Sequence

@@ -13,14 +13,15 @@ from typing import Any
 import torch
 
 from understudy.games import PlayerRef
-from understudy.league.hooks import Learnt, Lesson
-from understudy.league.hooks import Opponent as Met
+from understudy.league.interface import Learnt, Lesson
+from understudy.league.interface import Opponent as Met
 from understudy.league.payoff import Tally
 from understudy.learn.checkpoint import reading_checkpoint, write_checkpoint
-from understudy.learn.matches import SELF, Opponent, packed
 from understudy.learn.policy import load_policy, save_policy
-from understudy.learn.refine import Improved, Refinement
-from understudy.learn.refine import improve as improve_policy
+from understudy.learn.rl.env import SELF, Opponent, packed
+from understudy.learn.rl.learner import Improved
+from understudy.learn.rl.learner import improve as improve_policy
+from understudy.learn.rl.recipe import Refinement
 
 MEMORY = "learner.pt"
 """Beside the weights: critic and optimiser, for the next lesson of the same player."""

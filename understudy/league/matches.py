@@ -13,7 +13,7 @@ from understudy.data import shards
 from understudy.data.files import writing
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.league.hooks import Contestant, Pairing, Play
+from understudy.league.interface import Contestant, Pairing, Play
 from understudy.league.payoff import Payoff, Tally
 
 MATCHES = "matches.jsonl"

@@ -6,15 +6,18 @@ it is during the lesson. Plain and fictitious self-play are other matchmakers of
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
+from jaxtyping import Float
 
 from understudy.league.payoff import Payoff
-from understudy.league.pfsp import Weighting, probabilities
-from understudy.league.players import Learner, Roster
+from understudy.league.population import Learner, Roster
 
 Opponents = dict[str, float]
+Weighting = Literal["hard", "variance", "even"]
+"""Prioritised fictitious self-play (Vinyals et al. 2019): `hard` prefers those who beat us,
+`variance` those who are our equals."""
 
 
 @runtime_checkable
@@ -170,3 +173,29 @@ def entropy(opponents: Opponents) -> float:
 
 def _past_of(main: Learner, roster: Roster) -> list[str]:
     return [roster.start, *roster.snapshots(learner=main.name)]
+
+
+def weights(
+    win_rate: Float[np.ndarray, " N"], weighting: Weighting, power: float = 2.0
+) -> Float[np.ndarray, " N"]:
+    """How much each opponent is worth meeting; `power` sharpens `hard`."""
+    if not ((win_rate >= 0) & (win_rate <= 1)).all():
+        raise ValueError(f"win rates lie between 0 and 1, got {win_rate}")
+    if weighting == "hard":
+        return (1 - win_rate) ** power
+    if weighting == "variance":
+        return win_rate * (1 - win_rate)
+    return np.ones(len(win_rate))
+
+
+def probabilities(
+    win_rate: Float[np.ndarray, " N"], weighting: Weighting = "hard", power: float = 2.0
+) -> Float[np.ndarray, " N"]:
+    """How often to meet each of N opponents; they sum to 1, or are none where N is 0.
+
+    Where nobody is worth meeting, everybody is alike.
+    """
+    found = weights(win_rate, weighting, power)
+    top = found.max(initial=0.0)
+    found = found / top if top > 0 else np.ones(len(win_rate))
+    return found / max(found.sum(), 1.0)  # the greatest is 1, so the sum is not below

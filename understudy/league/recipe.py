@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from understudy.league.manner import USUAL, Manner
 from understudy.league.matchmaking import ByRole, FictitiousSelfPlay, Matchmaking, SelfPlay
-from understudy.league.players import Role
-from understudy.league.rules import ResetRule, ResetTo, RoleRules, SnapshotRule
+from understudy.league.population import Role
+from understudy.league.rules import USUAL, Manner, ResetRule, ResetTo, RoleRules, SnapshotRule
 
 
 class Slot(NamedTuple):

@@ -22,21 +22,15 @@ import pyarrow as pa
 
 from understudy.data.runs import begin, finish
 from understudy.data.schema import Table
-from understudy.league import lessons, matches
-from understudy.league.exploit import worst_past
-from understudy.league.hooks import Contestant, Improve, Learnt, Lesson, Play
+from understudy.league import matches, training
+from understudy.league.analysis.exploitability import worst_past
+from understudy.league.analysis.nash import nash, shares_by_name
+from understudy.league.interface import Contestant, Improve, Learnt, Lesson, Play
 from understudy.league.matchmaking import Opponents, likeliest
-from understudy.league.mixture import nash, shares_by_name
 from understudy.league.payoff import Payoff, Tally
-from understudy.league.players import Learner, Player, Roster, beginning, version_name
+from understudy.league.population import Learner, Player, Roster, beginning, version_name
 from understudy.league.recipe import LeagueRecipe
-from understudy.league.state import (
-    State,
-    check_weights,
-    read_state,
-    weights_digest,
-    write_state,
-)
+from understudy.league.state import State, check_weights, read_state, weights_digest, write_state
 from understudy.workers import task_seed
 
 LESSON, DICE = range(2)  # what a seed is drawn for
@@ -100,7 +94,7 @@ class Season:
 
     def contestant(self, name: str) -> Contestant:
         """A player by name."""
-        return lessons.contestant(self.folder, self.start, frozenset(self.scripted), name)
+        return training.contestant(self.folder, self.start, frozenset(self.scripted), name)
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -119,7 +113,7 @@ class Season:
         number = before.round + 1
         met = {learner.name: self._opponents(learner, before) for learner in before.roster.learners}
         planned = [self._lesson(one, met[one.name], number) for one in before.roster.learners]
-        learnt = list(self.many(lessons.giver(self.improve), planned))
+        learnt = list(self.many(training.giver(self.improve), planned))
         payoff = self._believe(before, planned, learnt)
         roster = replace(
             before.roster,
@@ -166,7 +160,7 @@ class Season:
             name=name,
             start=self.contestant(learner.version),
             imitation=self.start,
-            opponents=lessons.opponents_of(met, learner.name, players),
+            opponents=training.opponents_of(met, learner.name, players),
             agent_steps=self.recipe.steps_of(self.recipe.slots[place]),
             seed=task_seed(self.seed, LESSON, number, place),
             manner=self.recipe.manner(self.recipe.slots[place], number),

@@ -8,9 +8,9 @@ from typing import Any
 
 from understudy.data.files import digest, write_text
 from understudy.errors import InputError
-from understudy.league.hooks import Contestant
+from understudy.league.interface import Contestant
 from understudy.league.payoff import Payoff
-from understudy.league.players import Learner, Player, Roster
+from understudy.league.population import Learner, Player, Roster
 
 VERSION = 1
 STATE = "league_state.json"

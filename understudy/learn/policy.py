@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from understudy.data.files import writing
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
-from understudy.learn.choices import Choices, Layout
+from understudy.learn.distributions import Choices, Layout
 from understudy.learn.networks import linear, mlp
 
 WEIGHTS = "weights.safetensors"

@@ -9,7 +9,7 @@ from typing import Any
 from understudy.data.results import WinRate
 from understudy.data.runs import Run, read_manifest
 from understudy.report import charts
-from understudy.report.league import comparison_panel, league_panels
+from understudy.report.league.panels import comparison_panel, league_panels
 from understudy.report.page import Panel
 from understudy.report.training import training_panels
 

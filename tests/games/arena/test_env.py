@@ -5,24 +5,18 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
-from arena_play import bot_actions
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo.utils import parallel_to_aec
 
+from tests.games.arena.acting import bot_actions
 from understudy.errors import InputError
-from understudy.games.arena import actions as codec
-from understudy.games.arena import observe
-from understudy.games.arena import rules as r
-from understudy.games.arena.draw import FLOOR, SIZE, TEAMS, draw
-from understudy.games.arena.env import (
-    ENV_ID,
-    ArenaEnv,
-    ArenaParallelEnv,
-    ArenaVectorEnv,
-    to_floats,
-)
-from understudy.games.arena.world import World
+from understudy.games.arena.codec import actions as codec
+from understudy.games.arena.codec import features
+from understudy.games.arena.env import ENV_ID, ArenaEnv, ArenaParallelEnv, ArenaVectorEnv, to_floats
+from understudy.games.arena.sim import rules as r
+from understudy.games.arena.sim.draw import FLOOR, SIZE, TEAMS, draw
+from understudy.games.arena.sim.world import World
 
 with warnings.catch_warnings():  # its other tests import environments by deprecated names
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -106,8 +100,8 @@ def test_a_match_is_that_of_the_world_against_the_bot():
         actions[0, 0] = codec.decode(choice)
         world.step(actions)
         observation, reward, ended, cut, info = env.step(choice)
-        assert np.array_equal(observation, observe.features(world.view[:, 0])[0])
-        assert np.array_equal(info["action_mask"], observe.legal(world.view[:, 0])[0])
+        assert np.array_equal(observation, features.features(world.view[:, 0])[0])
+        assert np.array_equal(info["action_mask"], features.legal(world.view[:, 0])[0])
         assert reward == world.reward[0, 0]
         assert (ended, cut) == (world.status[0] == r.TERMINATED, world.status[0] == r.TRUNCATED)
 
@@ -136,7 +130,7 @@ def test_options_follow_the_mask():
     _, info = env.reset(seed=3)
     fired = 0
     for _ in range(400):
-        assert info["action_mask"].shape == (observe.NUM_OPTIONS,)
+        assert info["action_mask"].shape == (features.NUM_OPTIONS,)
         assert info["action_mask"].dtype == np.int8
         heads = np.split(info["action_mask"], np.cumsum(list(codec.HEADS.values()))[:-1])
         choice = [rng.choice(np.flatnonzero(head)) for head in heads]
@@ -342,8 +336,8 @@ def test_two_callers_play_the_match_of_the_world():
     world.reset([np.random.default_rng(5).integers(2**62)])
     while env.agents:
         for k, agent in enumerate(("player_0", "player_1")):
-            assert np.array_equal(observations[agent], observe.features(world.view[0])[k])
-            assert np.array_equal(infos[agent]["action_mask"], observe.legal(world.view[0])[k])
+            assert np.array_equal(observations[agent], features.features(world.view[0])[k])
+            assert np.array_equal(infos[agent]["action_mask"], features.legal(world.view[0])[k])
         choices = {agent: sample(env.action_space(agent), rng) for agent in env.agents}
         world.step(codec.decode(np.stack(list(choices.values())))[None])
         observations, rewards, ended, cut, infos = env.step(choices)

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 from understudy.data.runs import Run
 from understudy.games import Game, Imported, Played
-from understudy.games.arena.encode import MOVES, encode, summarise
-from understudy.games.arena.record import MATCHES, RESULTS, STEPS
+from understudy.games.arena.data.encode import MOVES, encode, summarise
+from understudy.games.arena.data.tables import MATCHES, RESULTS, STEPS
 from understudy.games.pairs import Fixture
 
 if TYPE_CHECKING:
-    from understudy.league.hooks import League
-    from understudy.learn.recipe import Recipe
+    from understudy.league.interface import League
+    from understudy.learn.supervised.recipe import Recipe
     from understudy.report.page import Panel
 
 
 def _play(fixture: Fixture) -> Played:
-    from understudy.games.arena.match import play
+    from understudy.games.arena.play.play import play
 
     return play(fixture)
 
@@ -47,7 +47,7 @@ def _replay(run: Run, match: str) -> str:
 
 
 def _read_logs(folder: Path) -> Iterable[Imported]:
-    from understudy.games.arena.logs import read_logs
+    from understudy.games.arena.data.logs import read_logs
 
     return read_logs(folder)
 
@@ -59,7 +59,7 @@ def _league() -> "League":
 
 
 def _players() -> dict[str, str]:
-    from understudy.games.arena.bots import BOTS
+    from understudy.games.arena.play.bots import BOTS
 
     return {"expert": BOTS["expert"], **BOTS}
 

@@ -18,12 +18,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from pettingzoo import ParallelEnv
 
 from understudy.games import PlayerRef
-from understudy.games.arena import actions as codec
-from understudy.games.arena import observe
-from understudy.games.arena import rules as r
-from understudy.games.arena.draw import draw
-from understudy.games.arena.match import Player, player
-from understudy.games.arena.world import Timeout, World
+from understudy.games.arena.codec import actions as codec
+from understudy.games.arena.codec import features
+from understudy.games.arena.play.play import Player, player
+from understudy.games.arena.sim import rules as r
+from understudy.games.arena.sim.draw import draw
+from understudy.games.arena.sim.world import Timeout, World
 
 ENV_ID = "understudy/Arena-v0"
 FRAMES_PER_SECOND = round(1 / r.STEP_SECONDS)
@@ -34,7 +34,7 @@ Array = np.ndarray[Any, Any]
 
 def observation_space() -> spaces.Box:
     """19 features, each between -1 and 1 (`observe.FEATURES` says what they are)."""
-    return spaces.Box(-1.0, 1.0, (observe.NUM_FEATURES,), np.float32)
+    return spaces.Box(-1.0, 1.0, (features.NUM_FEATURES,), np.float32)
 
 
 def action_space(kind: ActionKind) -> spaces.Space[Any]:
@@ -116,10 +116,10 @@ class ArenaEnv(gymnasium.Env[Array, Any]):
         return draw(self._world, 0)
 
     def _observation(self) -> Array:
-        return observe.features(self._world.view[:, 0])[0]
+        return features.features(self._world.view[:, 0])[0]
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": observe.legal(self._world.view[:, 0])[0].astype(np.int8)}
+        return {"action_mask": features.legal(self._world.view[:, 0])[0].astype(np.int8)}
 
 
 class ArenaVectorEnv(VectorEnv[Array, Any, Array]):
@@ -201,7 +201,7 @@ class ArenaVectorEnv(VectorEnv[Array, Any, Array]):
         if not len(done):
             return {}
         last = np.full(self.num_envs, None, object)
-        masks = np.zeros((self.num_envs, observe.NUM_OPTIONS), np.int8)
+        masks = np.zeros((self.num_envs, features.NUM_OPTIONS), np.int8)
         observation, masked = self._observation(), self._info()["action_mask"]
         for i in done:
             last[i] = observation[i]
@@ -217,10 +217,10 @@ class ArenaVectorEnv(VectorEnv[Array, Any, Array]):
             self._world.reset(seeds, slots)
 
     def _observation(self) -> Array:
-        return observe.features(self._world.view[:, 0])
+        return features.features(self._world.view[:, 0])
 
     def _info(self) -> dict[str, Any]:
-        mask = observe.legal(self._world.view[:, 0]).astype(np.int8)
+        mask = features.legal(self._world.view[:, 0]).astype(np.int8)
         return {"action_mask": mask, "_action_mask": np.ones(self.num_envs, bool)}
 
 
@@ -294,11 +294,11 @@ class ArenaParallelEnv(ParallelEnv[str, Array, Any]):
         """Nothing is held open."""
 
     def _observations(self) -> dict[str, Array]:
-        seen = observe.features(self._world.view[0])
+        seen = features.features(self._world.view[0])
         return {agent: seen[k] for k, agent in enumerate(self.agents)}
 
     def _infos(self) -> dict[str, Any]:
-        masks = observe.legal(self._world.view[0]).astype(np.int8)
+        masks = features.legal(self._world.view[0]).astype(np.int8)
         return {agent: {"action_mask": masks[k]} for k, agent in enumerate(self.agents)}
 
 

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from understudy.games import lessons
-from understudy.games.arena.encode import MOVES
-from understudy.games.arena.pairings import play_pairings
+from understudy.games.arena.data.encode import MOVES
+from understudy.games.arena.play.pairings import play_pairings
 from understudy.games.arena.recipes import refine
-from understudy.league.hooks import League, Learnt, Lesson
-from understudy.league.manner import Manner
+from understudy.league.interface import League, Learnt, Lesson
 from understudy.league.matchmaking import ByRole
 from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
+from understudy.league.rules import Manner
 from understudy.learn.policy import load_policy
 
 _STRIDE = 0.0256

@@ -4,7 +4,7 @@ from typing import Any
 
 from understudy.data.results import results_of, win_rates
 from understudy.data.runs import Run
-from understudy.games.arena.record import RESULTS
+from understudy.games.arena.data.tables import RESULTS
 from understudy.games.arena.replay import recorded_matches, replay
 from understudy.games.arena.viewer import replay_panel
 from understudy.report.page import Panel

@@ -3,13 +3,13 @@
 from dataclasses import replace
 from typing import Final
 
-from understudy.games.arena.encode import MOVES
-from understudy.games.arena.matches import ArenaMatches
-from understudy.learn.matches import SELF
-from understudy.learn.objectives.cloning import Cloning
-from understudy.learn.objectives.off_policy import OffPolicy
-from understudy.learn.recipe import PolicyRecipe, Recipe
-from understudy.learn.refine import START, Refinement
+from understudy.games.arena.data.encode import MOVES
+from understudy.games.arena.play.batched import ArenaMatches
+from understudy.learn.rl.env import SELF
+from understudy.learn.rl.losses.vtrace import OffPolicy
+from understudy.learn.rl.recipe import START, Refinement
+from understudy.learn.supervised.cloning import Cloning
+from understudy.learn.supervised.recipe import PolicyRecipe, Recipe
 
 imitate = PolicyRecipe(
     description="clone the recorded decisions; the teacher of all that follows",

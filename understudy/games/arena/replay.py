@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 from understudy.data import shards
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games.arena import actions as codec
-from understudy.games.arena import rules as r
-from understudy.games.arena import state as v
-from understudy.games.arena import world as w
-from understudy.games.arena.record import MATCHES, STEPS, actions_of, views_of
+from understudy.games.arena.codec import actions as codec
+from understudy.games.arena.data.tables import MATCHES, STEPS, actions_of, views_of
+from understudy.games.arena.sim import rules as r
+from understudy.games.arena.sim import state as v
+from understudy.games.arena.sim import world as w
 
 VERSION = 1
 Array = np.ndarray[Any, Any]
@@ -167,7 +167,7 @@ def _thoughts(
     folder = run.model(name)
     if not folder.is_dir():
         return None, None
-    from understudy.games.arena.policy import PolicyPlayer
+    from understudy.games.arena.play.policy import PolicyPlayer
 
     heads, value = PolicyPlayer.load(folder).distribution(np.ascontiguousarray(views))
     rounded = {head: np.round(p.astype(np.float64), 3).tolist() for head, p in heads.items()}

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from understudy.data.runs import Run
 from understudy.games import Awaited, Game
-from understudy.games.dota.encode import HORIZON, VALUE
-from understudy.games.dota.record import RECORDINGS, RESULTS
+from understudy.games.dota.features.encode import HORIZON, VALUE
+from understudy.games.dota.sources.tables import RECORDINGS, RESULTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from understudy.learn.recipe import Recipe
+    from understudy.learn.supervised.recipe import Recipe
     from understudy.report.page import Panel
 
 
@@ -30,7 +30,7 @@ def _recipes() -> "Mapping[str, Recipe]":
 
 
 def _survey(folder: Path, keys: Sequence[str]) -> "dict[str, dict[str, pa.Table]]":
-    from understudy.games.dota.strength import survey
+    from understudy.games.dota.features.team_rating import survey
 
     return survey(folder, keys)
 
@@ -41,8 +41,8 @@ def _encode(
     horizon: int = HORIZON,
 ) -> "dict[str, pa.Table]":
     """A sample is of a whole match, so there are no players to choose."""
-    from understudy.games.dota.encode import encode
-    from understudy.games.dota.strength import STRENGTH, from_table
+    from understudy.games.dota.features.encode import encode
+    from understudy.games.dota.features.team_rating import STRENGTH, from_table
 
     return encode(recordings, from_table(recordings[STRENGTH]), horizon)
 
@@ -50,21 +50,21 @@ def _encode(
 def _summarise(
     recordings: "Mapping[str, pa.Table]", samples: "Mapping[str, pa.Table]"
 ) -> dict[str, float]:
-    from understudy.games.dota.encode import summarise
+    from understudy.games.dota.features.encode import summarise
 
     return summarise(recordings, samples)
 
 
 def _panels(run: Run) -> "list[Panel]":
-    from understudy.games.dota.panels import run_panels
+    from understudy.games.dota.report.panels import run_panels
 
     return run_panels(run)
 
 
 def _replay(run: Run, match: str) -> str:
     from understudy.errors import InputError
-    from understudy.games.dota.panels import match_panels
-    from understudy.games.dota.story import load_models, recorded
+    from understudy.games.dota.advice.match_context import load_models, recorded
+    from understudy.games.dota.report.panels import match_panels
     from understudy.report.page import page
 
     if not match.isdigit():
@@ -75,7 +75,7 @@ def _replay(run: Run, match: str) -> str:
 
 
 def _read_logs(source: Path) -> Iterable[Awaited]:
-    from understudy.games.dota.logs import read_logs
+    from understudy.games.dota.sources.match_files import read_logs
 
     return read_logs(source)
 

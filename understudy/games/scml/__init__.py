@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from understudy.data.runs import Run
 from understudy.games import Game, Played
-from understudy.games.scml.players import known_players
-from understudy.games.scml.record import RECORDINGS, RESULTS
-from understudy.games.scml.samples import SAMPLES
+from understudy.games.scml.learning.samples import SAMPLES
+from understudy.games.scml.players.resolve import known_players
+from understudy.games.scml.recording.tables import RECORDINGS, RESULTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from understudy.games.scml.fields import WorldPlan
-    from understudy.learn.recipe import Recipe
+    from understudy.games.scml.tournament.design import WorldPlan
+    from understudy.learn.supervised.recipe import Recipe
     from understudy.report.page import Panel
 
 # scml and its agents import matplotlib, and negmas logs, below the home directory unless told not
@@ -27,7 +27,7 @@ os.environ.setdefault("NEGMAS_LOG_BASE", str(_SCRATCH / "negmas"))
 
 
 def _play(plans: "Sequence[WorldPlan]") -> Played:
-    from understudy.games.scml.match import play
+    from understudy.games.scml.tournament.play import play
 
     return play(plans)
 
@@ -41,7 +41,7 @@ def _recipes() -> "Mapping[str, Recipe]":
 def _encode(
     recordings: "Mapping[str, pa.Table]", players: frozenset[str] | None
 ) -> "dict[str, pa.Table]":
-    from understudy.games.scml.encode import encode
+    from understudy.games.scml.learning.encode import encode
 
     return encode(recordings, players)
 
@@ -49,26 +49,26 @@ def _encode(
 def _summarise(
     recordings: "Mapping[str, pa.Table]", samples: "Mapping[str, pa.Table]"
 ) -> dict[str, float]:
-    from understudy.games.scml.encode import summarise
+    from understudy.games.scml.learning.encode import summarise
 
     return summarise(recordings, samples)
 
 
 def _fill(samples: Path, checkpoint: Path) -> None:
-    from understudy.games.scml.training.backfill import fill_goals
+    from understudy.games.scml.learning.backfill import fill_goals
 
     fill_goals(samples, samples, checkpoint)
 
 
 def _panels(run: Run) -> "list[Panel]":
-    from understudy.games.scml.panels import panels
+    from understudy.games.scml.report.panels import panels
 
     return panels(run)
 
 
 def _replay(run: Run, match: str) -> str:
-    from understudy.games.scml.replay import find_world
-    from understudy.games.scml.viewer import world_page
+    from understudy.games.scml.report.viewer import world_page
+    from understudy.games.scml.report.world_page import find_world
 
     return world_page(find_world(run, match))
 

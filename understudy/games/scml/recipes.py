@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import Final
 
-from understudy.games.scml.training.dagger import DaggerRecipe
-from understudy.games.scml.training.l2 import GoalRecipe
-from understudy.games.scml.training.l3 import OfferRecipe
-from understudy.games.scml.training.l4 import PriorityRecipe
-from understudy.games.scml.training.whole import WholeRecipe
-from understudy.learn.recipe import Recipe
+from understudy.games.scml.learning.dagger import DaggerRecipe
+from understudy.games.scml.learning.hrl import WholeRecipe
+from understudy.games.scml.learning.l2 import GoalRecipe
+from understudy.games.scml.learning.l3 import OfferRecipe
+from understudy.games.scml.learning.l4 import PriorityRecipe
+from understudy.learn.supervised.recipe import Recipe
 
 l2 = GoalRecipe(
     description="L2: the day's goals, from what came of the day",

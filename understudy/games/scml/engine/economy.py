@@ -7,11 +7,11 @@ the last bit. Mirrors scml's SCMLBaseWorld.
 from collections import defaultdict
 from collections.abc import Sequence
 
+from understudy.games.scml.domain import RULES
 from understudy.games.scml.engine.config import Exogenous, WorldConfig
 from understudy.games.scml.engine.contracts import Ledger
 from understudy.games.scml.engine.factory import Deal, Factory, Today
 from understudy.games.scml.engine.prices import TradingPrices
-from understudy.games.scml.engine.rules import RULES
 
 Ranges = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """The lowest and highest quantity, delivery day and unit price."""

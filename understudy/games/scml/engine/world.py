@@ -19,10 +19,10 @@ from understudy.games.scml.engine.config import WorldConfig
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.economy import Economy
 from understudy.games.scml.engine.factory import Factory
-from understudy.games.scml.engine.faults import Failure, Fault, Watchdog, described
-from understudy.games.scml.engine.host import Host
+from understudy.games.scml.engine.hosting.faults import Failure, Fault, Watchdog, described
+from understudy.games.scml.engine.hosting.host import Host
+from understudy.games.scml.engine.negotiation import Agenda, Side, Talk
 from understudy.games.scml.engine.reports import Reports
-from understudy.games.scml.engine.talks import Agenda, Side, Talk
 
 CALL_SECONDS = 20.0
 """CPU time an agent may take for one answer; in the league, 20 s of a talk's round."""

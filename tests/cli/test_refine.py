@@ -1,0 +1,106 @@
+"""`understudy train arena refine --from imitate`, small."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from tests.small_runs import contents, finished_run, tiny_recipe, understudy
+from understudy.games.arena.recipes import RECIPES
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    return finished_run(tmp_path_factory)
+
+
+@pytest.fixture
+def run(finished, tmp_path):
+    shutil.copytree(finished, tmp_path / "run")
+    return tmp_path / "run"
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch):
+    """In no time."""
+    small = {
+        "iterations": 3,
+        "matches": 16,
+        "steps": 8,
+        "batch_size": 8,
+        "updates": 2,
+        "critic_first": 1,
+    }
+    for name in ("refine", "refine-quick"):
+        recipe = replace(RECIPES[name], **small, rollouts=2, log_every=1, checkpoint_every=2)
+        monkeypatch.setitem(RECIPES, name, recipe)
+    with tiny_recipe():
+        yield
+
+
+def train(run, *more):
+    return understudy("train arena refine-quick --workers 0 --quiet --out", run, *more)
+
+
+def test_a_clone_is_refined_and_can_compete(run):
+    done = train(run)
+    assert (done.code, done.err) == (0, "")
+    assert "opponent" in done.out and "1,008 steps of play" in done.out
+    assert "refine-quick: 6 steps in" in done.out
+    model = run / "models" / "refine-quick"
+    manifest = json.loads((model / "manifest.json").read_text())
+    assert manifest["settings"]["start"] == "imitate-quick"
+    assert manifest["settings"]["objective"]["name"] == "OffPolicy"
+    assert list(manifest["inputs"]) == ["weights.safetensors"]
+    assert manifest["finished"] and manifest["facts"]["evaluation"]["iterations"] == 3
+    met = understudy(
+        "compete arena refine-quick imitate-quick --matches 4 --workers 0 --quiet --out", run
+    )
+    assert met.code == 0 and "refine-quick" in met.out
+    assert understudy("report", run).code == 0
+    assert "refine-quick" in (run / "report.html").read_text()
+
+
+def test_the_same_command_again_changes_nothing(run):
+    train(run)
+    before = contents(run / "models" / "refine-quick")
+    assert train(run).code == 0
+    assert contents(run / "models" / "refine-quick") == before
+
+
+def test_another_model_can_be_named(run):
+    shutil.copytree(run / "models" / "imitate-quick", run / "models" / "other")
+    assert train(run, "--from", "other").code == 0
+    refused = train(run)
+    assert refused.code == 2
+    assert 'start was "other", now "imitate-quick"' in refused.err
+
+
+def test_iterations_rollouts_updates_and_pseudo_reward_can_be_told(run):
+    told = ["--iterations", "2", "--rollouts", "1", "--updates", "3", "--pseudo-reward", "0.1"]
+    assert train(run, *told).code == 0
+    manifest = json.loads((run / "models" / "refine-quick" / "manifest.json").read_text())
+    found = {name: manifest["settings"][name] for name in ("iterations", "rollouts", "updates")}
+    assert found == {"iterations": 2, "rollouts": 1, "updates": 3}
+    assert manifest["settings"]["pseudo_reward"] == 0.1
+    assert manifest["facts"]["evaluation"]["steps"] == 6
+
+
+MISTAKES = {
+    "train arena refine --out {run}": "there is no player 'imitate'. Scripted: expert",
+    "train arena refine --from expert --out {run}": "'expert' is scripted and cannot be refined",
+    "train arena refine-quick --workers two --out {run}": "workers 'two': give a number",
+    "train arena imitate-quick --from other --out {run}": "learns from samples, not by playing",
+    "train arena imitate-quick --updates 3 --out {run}": "learns from samples, not by playing",
+    "train arena refine-quick --updates 300 --out {run}": "staleness_max must be at least 599",
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_and_claims_nothing(mistake, run):
+    before = contents(run)
+    done = understudy(mistake.format(run=run))
+    assert done.code == 2 and done.err.count("\n") == 1
+    assert MISTAKES[mistake] in done.err
+    assert contents(run) == before

@@ -1,0 +1,211 @@
+"""Advice on a match, and its page in a browser, with the models that come with the program."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.games.dota.small_matches import small_match
+from understudy import games, stages
+from understudy.data.runs import Run
+from understudy.errors import InputError
+from understudy.games.dota import facts
+from understudy.games.dota.advice.match_context import load_models, open_story
+from understudy.games.dota.advice.recommend import advise, item_lines
+from understudy.games.dota.report import item_timeline
+from understudy.games.dota.sources.synthetic import World, generate
+from understudy.games.dota.value.checkpoint import Worth
+
+CHROMIUM = Path("/usr/bin/chromium")
+
+
+@pytest.fixture(scope="module")
+def models():
+    return load_models()
+
+
+@pytest.fixture
+def match(tmp_path):
+    """Radiant a little ahead; slot 0 has the parts of a Black King Bar but one."""
+    told = small_match(minutes=20)
+    told["players"][0]["purchase_log"] = [
+        {"time": 300, "key": "ogre_axe"},
+        {"time": 400, "key": "blink"},
+        {"time": 900, "key": "black_king_bar"},  # not yet at minute 10
+    ]
+    path = tmp_path / "match.json"
+    path.write_text(json.dumps(told))
+    return path
+
+
+def test_advice_names_what_is_left_to_pay_and_never_what_is_owned(match, models):
+    advice = advise(open_story(str(match)), models, 10, player=0)
+    assert 0.3 < advice.chance < 0.9 and advice.trained_on[-1] == "7.38"
+    assert len(advice.items) == 3 and {line["slot"] for line in advice.items} == {0}
+    names = [line["item"] for line in advice.items]
+    assert "Blink Dagger" not in names and "Ogre Axe" not in names
+    spent = facts.items()["ogre_axe"].cost + facts.items()["blink"].cost
+    assert advice.items[0]["cash"] == max(0, 600 + 1000 - spent)
+    for line in advice.items:
+        assert line["why"].startswith(f"{line['left_to_pay']:,} gold left")
+        assert line["model"] == str(Worth(line["gain"], line["error"])) and line["error"] > 0
+    assert "no proof" in advice.view
+    assert {line["side"] for line in advice.wards} == {"Radiant"} and len(advice.wards) == 5
+    # The middle tower of Dire fell at 300 s.
+    assert {line["take"] for line in advice.objectives} == {
+        *("tier 1 tower, top", "tier 2 tower, mid", "tier 1 tower, bot"),
+        "Roshan",
+    }
+    assert all(line["gain"] > 0 for line in advice.objectives)
+
+
+def test_gold_that_is_not_there_yet_is_waited_for(match, models):
+    told = json.loads(match.read_text())
+    for player in told["players"]:
+        player["gold_t"] = [40 * k for k in range(21)]
+    match.write_text(json.dumps(told))
+    lines = advise(open_story(str(match)), models, 10, player=3).items
+    assert {line["cash"] for line in lines} == {1000}
+    for line in lines:
+        left = line["left_to_pay"]
+        wait = "can be paid" if left <= 1300 else f"in {(left - 1000) / 40:.0f} min"
+        assert line["why"].endswith(wait)
+
+
+def test_no_ward_is_advised_where_one_of_ours_stands(match, models):
+    first = advise(open_story(str(match)), models, 10, player=0).wards[0]
+    told = json.loads(match.read_text())
+    ward = {"time": 590, "x": first["x"], "y": first["y"], "ehandle": 5, "key": "[1,1]"}
+    told["players"][1]["obs_log"] = [ward]
+    match.write_text(json.dumps(told))
+    later = advise(open_story(str(match)), models, 10, player=0).wards
+    assert len(later) == 5
+    assert all(max(abs(w["x"] - first["x"]), abs(w["y"] - first["y"])) >= 6 for w in later)
+    told["players"][1]["obs_left_log"] = [ward | {"time": 595}]
+    match.write_text(json.dumps(told))
+    spot = advise(open_story(str(match)), models, 10, player=0).wards[0]
+    assert (spot["x"], spot["y"]) == (first["x"], first["y"])
+
+
+def test_advice_does_not_know_what_comes_later(match, models):
+    told = json.loads(match.read_text())
+    before = advise(open_story(str(match)), models, 10)
+    for player in told["players"]:
+        for name in ("gold_t", "xp_t"):
+            player[name][11:] = [9 * x for x in player[name][11:]]
+    told["radiant_gold_adv"][11:] = [-3000] * 10
+    told["players"][0]["purchase_log"][2] = {"time": 601, "key": "ultimate_orb"}
+    told["objectives"].append({**told["objectives"][0], "time": 601})
+    told["radiant_win"] = False
+    match.write_text(json.dumps(told))
+    assert advise(open_story(str(match)), models, 10) == before
+
+
+def test_a_state_beyond_the_training_range_gets_a_reason_instead(match, models):
+    told = json.loads(match.read_text())
+    told["radiant_gold_adv"] = [90_000] * 21
+    match.write_text(json.dumps(told))
+    advice = advise(open_story(str(match)), models, 10)
+    assert advice.chance is None and not advice.items
+    assert advice.reasons[0].startswith("no advice: radiant_gold_adv is beyond the")
+
+
+def test_a_later_patch_and_unknown_teams_are_mentioned(match, models):
+    told = json.loads(match.read_text())
+    match.write_text(json.dumps(told | {"patch": 60}))
+    reasons = advise(open_story(str(match)), models, 10).reasons
+    assert "this is 7.41, so be careful" in reasons[0]
+    assert "equally strong" in reasons[1]
+
+
+def test_what_cannot_be_advised_on_says_why(match, tmp_path, models):
+    with pytest.raises(InputError, match="neither a match file nor RUN/NUMBER"):
+        open_story("nothing")
+    with pytest.raises(InputError, match="has no minute 21: it goes from 0 to 20"):
+        advise(open_story(str(match)), models, 21)
+    told = json.loads(match.read_text())
+    match.write_text(json.dumps(told | {"version": None}))
+    with pytest.raises(InputError, match="never parsed"):
+        open_story(str(match))
+    match.write_text("{")
+    with pytest.raises(InputError, match="cut off or damaged"):
+        open_story(str(match))
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    run, game = Run(tmp_path_factory.mktemp("dota")), games.load("dota")
+    stages.take_in(game, run, generate(World(), 12), {"synthetic": 12})
+    path = run.folder / "match.html"
+    with pytest.raises(InputError, match="holds no match 5"):
+        stages.replay(run, "5", path)
+    with pytest.raises(InputError, match="goes by its number"):
+        stages.replay(run, "first", path)
+    return stages.replay(run, "9000000003", path)
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {CHROMIUM}")
+def test_the_page_of_a_match_shows_everything_and_asks_for_nothing(page):
+    said, asked = [], []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        tab = browser.new_page()
+        tab.on("console", lambda message: said.append(message.text))
+        tab.on("pageerror", lambda error: said.append(str(error)))
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(page.as_uri())
+        titles = tab.locator("section.card > h2").all_inner_texts()
+        before = tab.locator(".wards circle:visible").count()
+        tab.locator(".ward-time").fill("12")
+        shown = tab.locator(".wards output").inner_text()
+        standing = tab.locator(".wards circle:visible").count()
+        expected = tab.locator(".wards circle").evaluate_all(
+            "all => all.filter(d => +d.dataset.from <= 720 && 720 < +d.dataset.to).length"
+        )
+        players = tab.locator(".items details")
+        opened = players.evaluate_all("all => all.map(one => one.open)")
+        second = players.nth(1)
+        hidden = second.locator("td").first.is_visible()
+        second.locator("summary").click()
+        minutes = second.locator("td:first-child").all_inner_texts()
+        tips = second.locator("td span").evaluate_all("all => all.map(one => one.title)")
+        wide = tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        browser.close()
+    assert titles == ["Who will win", "Gold and experience", "Swings", "Wards", "Items and advice"]
+    assert opened == [True] + [False] * 9 and not hidden and wide
+    assert minutes[:2] == ["5", "10"] and len(tips) == 3 * len(minutes)
+    assert all(tip.startswith("model ") and "gold left" in tip for tip in tips)
+    assert shown == "minute 12" and standing == expected < before
+    assert said == [] and asked == [page.as_uri()]
+
+
+def test_the_timeline_sets_what_was_bought_beside_what_was_advised(match, models):
+    story = open_story(str(match))
+    first, second, third, *_ = item_timeline.looks(story, models, 0)
+    # 300 s: the axe is there; the dagger at 400 s; the bar at 900 s is of minutes 10 to 15.
+    assert first.bought == [(6, "blink")] and second.bought == [(15, "black_king_bar")]
+    assert third.bought == [] and not third.followed(3)
+    for look, row in ((first, 5), (second, 10)):
+        assert look.minute == row and look.advised == item_lines(story, models, row, 0)
+        keys = [line["key"] for line in look.advised]
+        for most in (1, 2, 3):
+            assert look.followed(most) == bool({*keys[:most]} & {key for _, key in look.bought})
+    likely = item_timeline.Look(5, second.advised, [(6, second.advised[1]["key"])])
+    assert not likely.followed(1) and likely.followed(2)
+
+
+def test_a_minute_out_of_range_has_no_advice_on_the_timeline(match, models):
+    told = json.loads(match.read_text())
+    told["radiant_gold_adv"] = [90_000] * 21
+    match.write_text(json.dumps(told))
+    story = open_story(str(match))
+    assert all(not look.advised for look in item_timeline.looks(story, models, 0))
+    assert "no advice: beyond what was trained on" in item_timeline.items_panel(story, models).html
+
+
+def test_swings_tell_what_happened(page):
+    text = page.read_text()
+    assert "Chance that Radiant wins" in text and "kills " in text
+    assert "<script src" not in text

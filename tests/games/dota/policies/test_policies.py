@@ -1,0 +1,173 @@
+"""Next items and ward spots: what a decision knows, and that policies find known habits."""
+
+import numpy as np
+import pytest
+
+from tests.games.dota.small_matches import small_match, small_tables
+from understudy import games, stages
+from understudy.data.runs import Run
+from understudy.errors import InputError
+from understudy.games.dota.features import inventory
+from understudy.games.dota.policies import next_item, purchases, recipes
+from understudy.games.dota.policies import wards as ward_spots
+from understudy.games.dota.sources.synthetic import World, generate
+
+KEYS = inventory.item_keys()
+
+
+def bought(*things):
+    match = small_match()
+    match["players"][0]["purchase_log"] = [{"time": t, "key": key} for t, key in things]
+    return purchases.decisions(small_tables(match))
+
+
+def test_a_decision_knows_only_earlier_seconds():
+    # 100 s: a part; 200 s: the other part, the recipe and the whole, all at once.
+    rows = bought(
+        (100, "ogre_axe"),
+        (200, "mithril_hammer"),
+        (200, "recipe_black_king_bar"),
+        (200, "black_king_bar"),
+        (300, "blink"),
+    )
+    names = [KEYS[k] for k in rows.chosen]
+    assert names == ["ogre_axe", "mithril_hammer", "black_king_bar", "blink"]
+    king_bar, axe = KEYS.index("black_king_bar"), KEYS.index("ogre_axe")
+    share = inventory.costs()[axe] / inventory.costs()[king_bar]
+    assert rows.progress[:, king_bar] == pytest.approx([0, share, share, 0])
+    assert rows.last.tolist()[:3] == [inventory.NOTHING, axe, axe]
+    assert rows.owned[:, axe].tolist() == [False, True, True, True]
+    # 600 at the horn and 100 earned by 100 s, nothing spent before the axe.
+    assert rows.cash[0] == 700 and rows.cash[1] == 900 - inventory.costs()[axe]
+    assert rows.hero.tolist() == [1] * 4 and rows.slot.tolist() == [0] * 4
+
+
+def test_an_item_is_decided_on_once_and_unknown_ones_never():
+    rows = bought((100, "blink"), (200, "blink"), (250, "item_of_the_future"), (300, "tango"))
+    assert [KEYS[k] for k in rows.chosen] == ["blink"]
+
+
+def habit(count, seed=0):
+    """Hero 1 buys `after` what it bought last, hero 2 the other way round."""
+    dice = np.random.default_rng(seed)
+    size = len(KEYS)
+    hero, last = dice.integers(1, 3, count), dice.integers(0, 4, count)
+    chosen = np.where(hero == 1, last + 10, last + 20)
+    owned = np.zeros((count, size), bool)
+    owned[np.arange(count), last] = True
+    return purchases.Decisions(
+        match_id=np.arange(count) // 5,
+        start_time=np.zeros(count, np.int64),
+        slot=np.zeros(count, np.int64),
+        hero=hero,
+        t=dice.integers(0, 2000, count),
+        chosen=chosen,
+        last=last,
+        before_last=np.full(count, inventory.NOTHING),
+        owned=owned,
+        progress=np.zeros((count, size)),
+        cash=np.full(count, 9000.0),
+    )
+
+
+def test_the_policy_finds_a_habit_and_never_proposes_what_is_owned():
+    policy = next_item.fit(habit(400, 1), habit(200, 2))
+    rows = habit(100, 3)
+    chance = policy.chances(rows)
+    assert (next_item.ranks(chance, rows.chosen) == 0).all()
+    assert not chance[rows.owned].any()
+    np.testing.assert_allclose(chance.sum(axis=1), 1)
+
+
+def test_a_new_hero_gets_everybodys_habits():
+    policy = next_item.fit(habit(400, 1), habit(200, 2))
+    rows = habit(50, 3)
+    rows.hero[:] = 499
+    chance = policy.chances(rows)
+    places = np.argsort(-chance, axis=1)[:, :2]
+    assert all(
+        {row.last[0] + 10, row.last[0] + 20} == set(top)
+        for row, top in zip(
+            (rows.where(slice(k, k + 1)) for k in range(50)), places.tolist(), strict=True
+        )
+    )
+
+
+def test_ties_count_against_a_policy():
+    assert next_item.ranks(np.full((1, 4), 0.25), np.array([0])).tolist() == [3]
+    chance = np.array([[0.1, 0.6, 0.3]])
+    assert [int(next_item.ranks(chance, np.array([k]))[0]) for k in range(3)] == [2, 0, 1]
+
+
+def wards(count, seed):
+    dice = np.random.default_rng(seed)
+    team, band = dice.integers(2, size=count), dice.integers(3, size=count)
+    cell = 40 + 100 * team + 7 * band + dice.integers(2, size=count)
+    even = np.ones(count, np.int64)
+    life = np.full(count, 360.0)
+    return ward_spots.Placements(np.arange(count), team, 300 * band, cell, even, 3 * even, life)
+
+
+def test_ward_spots_find_where_wards_go():
+    spots = ward_spots.fit(wards(2000, 0), wards(500, 1))
+    assert spots.weights.sum() == pytest.approx(1)
+    rows = wards(200, 2)
+    chance = spots.chances(rows)
+    np.testing.assert_allclose(chance.sum(axis=1), 1)
+    assert (next_item.ranks(chance, rows.cell) < 2).all()
+    assert chance[np.arange(200), rows.cell].mean() > 0.4
+
+
+def test_cells_and_blurring():
+    x = np.array([64.0, 191.9, 10.0, 128.0])
+    assert ward_spots.cell_of(x, x).tolist() == [0, 1023, 0, 16 * 32 + 16]
+    assert ward_spots.centre_of(0) == (66.0, 66.0)
+    table = np.zeros((1, ward_spots.SIZE))
+    table[0, 500] = 3
+    soft = ward_spots.blurred(table, 1.0)
+    assert soft.sum() == pytest.approx(3) and soft.argmax() == 500 and soft[0, 501] > 0.1
+
+
+def test_placements_know_the_state_before_and_the_life_of_a_ward():
+    match = small_match(minutes=12)
+    match["radiant_gold_adv"] = [0, 0, 5000] + [-5000] * 10
+    ward = {"time": 170, "x": 100.0, "y": 120.0, "ehandle": 9}
+    match["players"][6]["obs_log"] = [ward]
+    match["players"][6]["obs_left_log"] = [{**ward, "time": 300, "attackername": "npc"}]
+    rows = ward_spots.placements(small_tables(match))
+    assert len(rows) == 1 and rows.team.tolist() == [1]
+    assert rows.ahead.tolist() == [0]  # Dire is behind at 120 s; at 180 s it will be ahead
+    assert rows.life.tolist() == [130] and rows.towers.tolist() == [3]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    run, game = Run(tmp_path_factory.mktemp("dota")), games.load("dota")
+    stages.take_in(game, run, generate(World(), 120), {"synthetic": 120})
+    stages.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
+    return run
+
+
+@pytest.mark.parametrize("recipe", ["items", "wards"])
+def test_policies_are_trained_judged_printed_and_read_back(run, recipe, capsys):
+    from understudy.cli.dota import print_evaluation
+
+    told = stages.train(games.load("dota"), run, recipe)
+    for scores in told["policy"].values():
+        assert scores["hit@1"]["ours"] <= scores["hit@20"]["ours"] <= 1
+    print_evaluation(told)
+    assert "hit@20" in capsys.readouterr().out
+    if recipe == "items":
+        policy = recipes.load_items(run.model("items") / recipes.ITEMS_FILE)
+        assert len(policy.weights) == len(next_item.HABITS) + len(next_item.OTHERS)
+        rows = habit(20)
+        np.testing.assert_allclose(policy.chances(rows).sum(axis=1), 1)
+    else:
+        spots, life = recipes.load_wards(run.model("wards") / recipes.WARDS_FILE)
+        assert life.min() >= 90 and life.max() <= 360
+        np.testing.assert_allclose(spots.chances(wards(5, 0)).sum(axis=1), 1, rtol=1e-5)
+
+
+def test_a_missing_policy_says_how_to_train_it(tmp_path):
+    with pytest.raises(InputError, match="understudy train dota items"):
+        recipes.load_items(tmp_path / "items.npz")

@@ -1,0 +1,314 @@
+"""Training the layers of HRL-XF: small, resumable, and what it learns from adds up."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.games.scml.memories import PLAN
+from understudy.data.shards import read_shard, shard_path, shard_paths, write_shard
+from understudy.data.splits import SPLITS
+from understudy.errors import InputError
+from understudy.games import PlayerRef
+from understudy.games.scml.agent.checkpoint import read_bundle
+from understudy.games.scml.agent.numpy_networks import Goals
+from understudy.games.scml.agent.policy import Mind
+from understudy.games.scml.learning import dagger, rewards
+from understudy.games.scml.learning.backfill import fill_goals
+from understudy.games.scml.learning.dataset import lists, round_reader
+from understudy.games.scml.learning.encode import encode
+from understudy.games.scml.learning.l4 import MOST_TALKS, decision_reader
+from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.recipes import RECIPES
+from understudy.games.scml.tournament import play
+from understudy.games.scml.view import columns as p
+from understudy.games.scml.view.from_recording import Recording
+from understudy.learn import metrics_log
+from understudy.learn.metrics_log import read_metrics
+
+PLAYERS = ("Steward", "Greedy", "SyncRandom")
+
+
+@pytest.fixture(autouse=True)
+def no_tensorboard(monkeypatch):
+    monkeypatch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+
+
+@pytest.fixture(scope="module")
+def recordings():
+    players = tuple(PlayerRef(PLAYERS[(k + k // 3) % 3]) for k in range(9))
+    return play.play([replace(PLAN, players=players, steps=20)]).recordings
+
+
+@pytest.fixture(scope="module")
+def samples(recordings, tmp_path_factory):
+    """Samples of one world, said to be of each split."""
+    folder = tmp_path_factory.mktemp("samples")
+    for number, split in enumerate(SPLITS):
+        for name, table in encode(recordings, frozenset({"Steward"})).items():
+            place = table.schema.get_field_index("split")
+            words = pa.array([split] * len(table))
+            told = table.set_column(place, table.schema.field("split"), words)
+            schema = ROUND_SAMPLES if name == "rounds" else MORNING_SAMPLES
+            write_shard(shard_path(folder, schema, f"{number:05d}"), told)
+    return folder
+
+
+def small(recipe, steps=12):
+    return replace(
+        recipe, steps=steps, batch_size=64, evaluate_every=4, checkpoint_every=4, warmup=2
+    )
+
+
+L3 = small(replace(RECIPES["l3"], hidden=(32, 32), width=16))
+WHOLE = replace(RECIPES["hrl-xf"], l2=small(RECIPES["l2"]), l3=L3, l4=small(RECIPES["l4"]))
+
+
+class StoppedError(Exception):
+    pass
+
+
+def stop_at(step):
+    def progress(now, steps, metrics):
+        if now == step:
+            raise StoppedError
+
+    return progress
+
+
+# --- recipes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["l2", "l2-intent", "l3", "l3-direct", "l4"])
+def test_every_layer_learns_something(samples, tmp_path, name):
+    recipe = replace(small(RECIPES[name], steps=60), learning_rate=3e-3, evaluate_every=20)
+    if name.startswith("l3"):
+        recipe = replace(recipe, hidden=(32, 32), width=16)
+    found = recipe.fit(samples, tmp_path / name, seed=0)
+    lines = read_metrics(tmp_path / name)
+    assert found["test"]["loss"] < 0.8 * lines[0]["train/loss"]
+    assert json.loads((tmp_path / name / "evaluation.json").read_text()) == found
+    assert recipe.layer in read_bundle(tmp_path / name).layers
+
+
+def test_the_whole_order_can_be_stopped_anywhere(samples, tmp_path):
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    evaluation = WHOLE.fit(samples, whole, seed=1)
+    for step in (5, 17, 30):  # in the first, second and third layer
+        with pytest.raises(StoppedError):
+            WHOLE.fit(samples, stopped, seed=1, progress=stop_at(step))
+    again = WHOLE.fit(samples, stopped, seed=1)
+    one, other = (load_file(folder / "weights.safetensors") for folder in (whole, stopped))
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert again["test"] == evaluation["test"]
+    assert set(read_bundle(whole).layers) == {"l2", "l3", "l4"}
+    assert read_bundle(whole).about.goals
+    Mind(read_bundle(whole))
+
+
+def test_training_goes_on_from_given_weights(samples, tmp_path):
+    L3.fit(samples, tmp_path / "l3", seed=0)
+    on = replace(L3, init=tmp_path / "l3", learning_rate=1e-9)
+    on.fit(samples, tmp_path / "on", seed=0)
+    one, other = (read_bundle(tmp_path / name).layers["l3"] for name in ("l3", "on"))
+    # What was trained before is where it begins, and with no rate to speak of where it ends.
+    last = load_file(tmp_path / "on" / "last.safetensors")
+    assert all(np.allclose(one[name], other[name], atol=1e-6) for name in one)
+    assert all(np.allclose(one[name], last[f"l3.{name}"].numpy(), atol=1e-6) for name in one)
+    assert on.settings()["init"] != L3.settings()["init"]
+
+
+def test_weights_that_know_goals_need_samples_that_do(samples, tmp_path):
+    WHOLE.fit(samples, tmp_path / "hrl-xf", seed=0)
+    on = replace(L3, init=tmp_path / "hrl-xf")
+    with pytest.raises(InputError, match="understudy encode scml --goals"):
+        on.fit(samples, tmp_path / "on", seed=0)
+    on.fit(tmp_path / "hrl-xf" / "samples", tmp_path / "on", seed=0)
+    assert read_bundle(tmp_path / "on").about.goals
+
+
+def test_advantage_weights_go_on_from_l3_or_say_so(samples, tmp_path):
+    awr = replace(L3, kind="awr")
+    with pytest.raises(InputError, match="Train them: understudy train scml l3"):
+        awr.fit(samples, tmp_path / "awr", seed=0)
+    L3.fit(samples, tmp_path / "l3", seed=0)
+    assert awr.fit(samples, tmp_path / "awr", seed=0)["steps"] == L3.steps
+
+
+def test_better_decisions_count_more(samples):
+    rows = round_reader("residual").decode(
+        read_shard(shard_path(samples, ROUND_SAMPLES, "00000"), ROUND_SAMPLES)
+    )
+    awr = replace(L3, kind="awr", day_share=0.0)
+    network = awr._network(0)
+    found = type("Said", (), {"values": torch.zeros_like(rows.gains)})()
+    weight, _ = awr._weights(found, rows)
+    buys = rows.room[:, 0] > 0
+    for side in (buys, ~buys):
+        if side.sum() > 10:
+            order = rows.gains[side, 0].argsort()
+            assert (weight[side][order].diff() >= -1e-5).all()
+    assert weight.mean() == pytest.approx(1, abs=1e-4)
+    same, _ = L3._weights(found, rows)
+    assert (same == 1).all() and network is not None
+
+
+# --- what it learns from -------------------------------------------------------------------------
+
+
+def test_labels_are_the_recorded_offers_as_far_as_l1_allows(samples):
+    table = read_shard(shard_path(samples, ROUND_SAMPLES, "00000"), ROUND_SAMPLES)
+    rows = round_reader("residual").decode(table)
+    offers = rows.offers.numpy()
+    assert offers.sum() > 200
+    left = rows.left.numpy()[np.arange(len(offers)), rows.day.numpy()][offers]
+    assert (left > 0).all()
+    assert rows.allowed[torch.arange(len(offers)), rows.units].all()
+    assert rows.x.shape == (len(table), RECIPES["l3"]._network(0).standard.mean.shape[0])
+    assert torch.isfinite(rows.x).all() and torch.isfinite(rows.gains).all()
+
+
+def test_decisions_hold_all_their_talks(samples):
+    table = read_shard(shard_path(samples, ROUND_SAMPLES, "00000"), ROUND_SAMPLES)
+    rows = decision_reader().decode(table)
+    keys = {(r["slot"], r["moment"]) for r in table.select(["slot", "moment"]).to_pylist()}
+    assert len(rows.there) == len(keys) == decision_reader().count(table)
+    assert rows.there.sum() == len(table) and rows.there.shape[1] == MOST_TALKS
+    weight = lists(table, "turn")[:, -1]
+    mine = torch.where(rows.there, rows.score, -torch.inf).softmax(1)[rows.there]
+    assert np.allclose(np.sort(mine.numpy()), np.sort(weight), atol=1e-5)
+
+
+def test_goals_are_filled_in_day_by_day(samples, tmp_path):
+    small(RECIPES["l2"]).fit(samples, tmp_path / "l2", seed=0)
+    fill_goals(samples, tmp_path / "filled", tmp_path / "l2")
+    network = Goals(read_bundle(tmp_path / "l2").layers["l2"])
+    mornings = read_shard(shard_path(samples, MORNING_SAMPLES, "00000"), MORNING_SAMPLES)
+    from understudy.games.scml.learning.backfill import goals_of
+
+    told = goals_of(mornings, network)
+    keys = zip(mornings["slot"].to_pylist(), mornings["day"].to_pylist(), strict=True)
+    by_day = dict(zip(keys, told, strict=True))
+    before, after = (
+        read_shard(shard_path(folder, ROUND_SAMPLES, "00000"), ROUND_SAMPLES)
+        for folder in (samples, tmp_path / "filled")
+    )
+    goals = lists(after, "goal_hat")
+    days = zip(after["slot"].to_pylist(), after["day"].to_pylist(), strict=True)
+    assert all((goals[row] == by_day[key]).all() for row, key in enumerate(days))
+    assert not lists(before, "goal_hat").any() and goals.any()
+    assert before.drop_columns("goal_hat").equals(after.drop_columns("goal_hat"))
+    stamp = [path.stat().st_mtime_ns for path in shard_paths(tmp_path / "filled", ROUND_SAMPLES)]
+    fill_goals(samples, tmp_path / "filled", tmp_path / "l2")
+    assert stamp == [
+        path.stat().st_mtime_ns for path in shard_paths(tmp_path / "filled", ROUND_SAMPLES)
+    ]
+
+
+# --- rewards -------------------------------------------------------------------------------------
+
+
+def test_gains_of_all_days_add_up_to_the_score(recordings):
+    recording = Recording(recordings)
+    gains = rewards.day_gains(recording, recordings["days"]["profit"].to_numpy())
+    mornings = recording.mornings()
+    first = rewards.potentials(mornings.states)[mornings.states.facts[:, p.DAY] == 0]
+    owner = mornings.owner[mornings.states.facts[:, p.DAY] == 0]
+    total = np.zeros(len(recording.names))
+    total[owner] = first
+    total += gains.sum(axis=1)
+    solvent = recording.bankrupt_from > 1000
+    assert solvent.sum() > 5
+    assert total[solvent] == pytest.approx(recording.score[solvent] - 1, abs=1e-9)
+
+
+def test_a_sale_is_worth_its_margin_and_stock_what_it_may_earn():
+    facts = np.zeros((1, p.NUM_FACTS))
+    facts[0, [p.INITIAL, p.COST, p.PRICE_IN, p.PRICE_OUT, p.STEPS]] = [1000, 4, 10, 20, 101]
+    sold = rewards.contract_worth(facts, np.array([False]), np.array([5]), np.array([21.0]))
+    assert sold[0] == pytest.approx(5 * (21 - 4) / 1000)
+    bought = rewards.contract_worth(facts, np.array([True]), np.array([5]), np.array([11.0]))
+    assert bought[0] == pytest.approx(5 * (rewards.STOCK_USE * 100 * 16 - 11) / 1000)
+    facts[0, p.PERISHABLE] = 1
+    assert rewards.stock_worth(facts)[0] == 0
+
+
+def test_a_talks_gain_fades_towards_its_beginning():
+    talk, gained = np.array([7, 3, 7, 7, 3]), np.array([1.0, 0.5, 1.0, 1.0, 0.5])
+    found = rewards.talk_gains(talk, gained)
+    fade = rewards.FADE
+    assert found.tolist() == pytest.approx([fade**2, 0.5 * fade, fade, 1.0, 0.5])
+
+
+# --- an expert that looks on ---------------------------------------------------------------------
+
+
+def test_the_expert_advises_and_does_not_play(samples, tmp_path):
+    L3.fit(samples, tmp_path / "l3", seed=0)
+    learner = PlayerRef("dagger+Steward", tmp_path / "l3")
+    players = (learner, *map(PlayerRef, ("Greedy", "SyncRandom"))) * 3
+    plan = replace(PLAN, players=players, steps=16, watched=frozenset({learner.name}))
+    alone = replace(plan, players=tuple(_plain(ref) for ref in players), watched=None)
+    taught, plain = (play.play([one]) for one in (plan, alone))
+    scores = [table.results["score"].to_pylist() for table in (taught, plain)]
+    assert scores[0] == scores[1]  # looking on changes nothing
+    advice = taught.recordings["advice"]
+    assert "advice" not in plain.recordings
+    advised = encode(taught.recordings, frozenset({learner.name}))["rounds"]
+    own = encode({k: v for k, v in taught.recordings.items() if k != "advice"}, None)["rounds"]
+    own = own.filter(pa.compute.equal(own["player"], learner.name))
+    assert advised["advised"].to_numpy().all() and len(advised) == len(own) <= len(advice)
+    assert not own["advised"].to_numpy().any()
+    for name in ("static", "temporal", "thread", "history"):
+        assert advised[name].equals(own[name])
+    assert not advised["response"].equals(own["response"])
+
+
+def _plain(ref):
+    return PlayerRef("dagger", ref.weights) if ref.weights else ref
+
+
+def test_an_expert_that_cannot_look_on_is_refused(tmp_path, samples):
+    L3.fit(samples, tmp_path / "l3", seed=0)
+    plan = replace(PLAN, players=(PlayerRef("x+Greedy", tmp_path / "l3"),) * 9)
+    with pytest.raises(InputError, match="decides talk by talk and cannot look on"):
+        play.play([plan])
+
+
+def test_dagger_plays_learns_and_resumes(samples, tmp_path, monkeypatch):
+    L3.fit(samples, tmp_path / "l3", seed=0)
+    monkeypatch.setattr(
+        dagger.workers,
+        "run",
+        lambda function, tasks, **rest: [function(task) for task in tasks.values()] and [],
+    )
+    monkeypatch.setattr(dagger, "Tournament", _short)
+    recipe = replace(RECIPES["dagger"], l3=L3, rounds=2, configs=1)
+    WHOLE.fit(samples, tmp_path / "hrl-xf", seed=0)
+    goals = replace(recipe, init=tmp_path / "hrl-xf", rounds=1)
+    goals.fit(samples, tmp_path / "with-goals", seed=0)
+    assert read_bundle(tmp_path / "with-goals").about.goals
+    assert set(read_bundle(tmp_path / "with-goals").layers) == {"l2", "l3", "l4"}
+    with pytest.raises(StoppedError):
+        recipe.fit(samples, tmp_path / "dagger", seed=0, progress=stop_at(6))
+    found = recipe.fit(samples, tmp_path / "dagger", seed=0)
+    first, second = (
+        len(shard_paths(tmp_path / "dagger" / f"round-{k}" / "samples", ROUND_SAMPLES))
+        for k in (1, 2)
+    )
+    assert len(shard_paths(samples, ROUND_SAMPLES)) < first < second
+    assert found["train"]["rows"] > 0
+    Mind(read_bundle(tmp_path / "dagger"))
+    with pytest.raises(InputError, match="holds no weights to begin with"):
+        recipe.fit(samples, tmp_path / "elsewhere" / "dagger", seed=0)
+
+
+def _short(**named):
+    from understudy.games.scml.tournament.design import Tournament
+
+    return Tournament(**named, steps=12)

@@ -1,0 +1,93 @@
+"""Worlds whose agents keep what they saw, to be held against their recordings."""
+
+import random
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from understudy.games import PlayerRef
+from understudy.games.scml.agent.hrl import Decision, L1Agent
+from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.players import catalogue
+from understudy.games.scml.tournament import play
+from understudy.games.scml.tournament.design import WorldPlan
+from understudy.games.scml.view.state import State, promises_of
+
+MIXED = ("Live", "Greedy", "Live", "SyncRandom", "Live", "Penguin", "Live", "Random", "Live")
+ONESHOT = ("Live", "SyncRandom", "Greedy", "Live", "Live", "Random")
+PLAN = WorldPlan(
+    match="mixed",
+    field="test",
+    track="std",
+    factories_per_level=(3, 3, 3),
+    steps=16,
+    seed=15,
+    run=0,
+    players=tuple(map(PlayerRef, MIXED)),
+    slots=(0,),
+)
+SHORT = replace(PLAN, match="oneshot", track="oneshot", factories_per_level=(3, 3), steps=12)
+SHORT = replace(SHORT, players=tuple(map(PlayerRef, ONESHOT)))
+
+
+class Live(L1Agent):
+    """Does all sorts of things, and keeps the state before each of them."""
+
+    decided: dict = {}  # noqa: RUF012
+    mornings: dict = {}  # noqa: RUF012
+    """States by factory, in order."""
+    turns: dict = {}  # noqa: RUF012
+    """What was left when the turn of each talk came, likewise."""
+
+    def before_step(self):
+        super().before_step()
+        state = State(self._place, self._morning, promises_of(self.awi), ())
+        self.mornings.setdefault(self.id, []).append(state)
+
+    def _deliberate(self, state):
+        now = super()._deliberate(state)
+        self.decided.setdefault(self.id, []).append(state)
+        self.turns.setdefault(self.id, []).append(now.turns.found)
+        return now
+
+    def guard(self, now, place, wish):
+        return wish
+
+    def decide(self, now, place):
+        state, talk = now.state, now.state.talks[place]
+        chance = random.random()
+        if talk.heard is not None and chance < 0.1:
+            return Decision(ACCEPT_OFFER)  # safe or not
+        if chance < 0.15:
+            return Decision(END_NEGOTIATION)
+        low, high = state.morning.prices_in if talk.buys else state.morning.prices_out
+        ahead = random.randint(0, state.days_ahead)
+        most = 30 if state.place.horizon else 10
+        quantity = random.randint(1, random.choice((4, most)))
+        return Decision(
+            REJECT_OFFER, (quantity, state.morning.day + ahead, random.randint(low, high))
+        )
+
+
+@contextmanager
+def live_agents():
+    """While this lasts, `Live` can be played, and what it saw is kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        load = catalogue.load
+        for track in catalogue.CATALOGUE.values():
+            patch.setitem(track, "Live", "of.this.test")
+        patch.setattr(
+            catalogue,
+            "load_for_world",
+            lambda names, track: [Live if n == "Live" else load(n, track) for n in names],
+        )
+        yield
+
+
+def played(plan):
+    """Recordings of a world, and the states its live agents saw: decisions, mornings, turns."""
+    Live.decided, Live.mornings, Live.turns = {}, {}, {}
+    with live_agents():
+        recordings = play.play([plan]).recordings
+    return recordings, Live.decided, Live.mornings, Live.turns

@@ -1,0 +1,268 @@
+"""`understudy league`, from the command line to the report, with rock, paper, scissors."""
+
+import json
+import runpy
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.league import rps, wrong_lessons
+from tests.league.toy_league import NAME, recipe
+from tests.small_runs import assert_refused, contents, rows, understudy
+from understudy import games
+from understudy.data.runs import Run
+from understudy.errors import InputError
+from understudy.league.interface import League
+from understudy.stages_league import compare, league, season_of
+
+SMALL = {"rounds": 3, "matches": 10, "agent_steps": 60, "exploiter_steps": 50}
+SMALL_RECIPES = {"quick": recipe("quick", **SMALL)}
+
+
+def install(patch):
+    """The toy, as if it lay in `games/`, with small leagues."""
+    patch.setattr(games, "NAMES", (*games.NAMES, "rps"))
+    patch.setitem(sys.modules, NAME, rps)
+    small = {name: recipe(name, **SMALL) for name in ("quick", "quick-self-play")}
+    hooks = League(rps.improve, small, scripted=("rock", "paper"))
+    patch.setattr(rps, "GAME", replace(rps.GAME, league=lambda: hooks))
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch):
+    install(monkeypatch)
+
+
+def run_league(folder, *more):
+    return understudy("league rps --workers 0", "--out", folder, *more)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run with two leagues, made by the command; not to be changed."""
+    folder = tmp_path_factory.mktemp("leagues") / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        install(patch)
+        for more in ((), ("--recipe", "quick-self-play")):
+            done = run_league(folder, "--quiet", *more)
+            assert (done.code, done.err) == (0, "")
+    return folder
+
+
+@pytest.fixture
+def run(finished, tmp_path):
+    shutil.copytree(finished, tmp_path / "run", symlinks=True)
+    return tmp_path / "run"
+
+
+def test_a_league_leaves_the_files_that_were_named(finished):
+    folder = finished / "leagues" / "quick"
+    assert {path.name for path in folder.iterdir()} == {
+        "league_state.json", "matches.jsonl", "summary.json", "manifest.json", "players",
+        "results-00001.parquet", "results-00002.parquet", "results-00003.parquet", "exploiters",
+        "replays", "watched",
+    }  # fmt: skip
+    summary = json.loads((folder / "summary.json").read_text())
+    assert set(summary["fresh_exploiter"]) == {"main", "main from itself"}
+    assert summary["fresh_exploiter"]["main"]["agent_steps"] == 50
+
+
+def test_it_says_how_strong_everybody_is(tmp_path):
+    done = run_league(tmp_path / "run", "--quiet")
+    for words in ("main-003 (present)", "rock has 1000", "a fresh exploiter of main wins"):
+        assert words in " ".join(done.out.split())
+    again = run_league(tmp_path / "run", "--json")
+    summary = json.loads(again.out)
+    assert summary == json.loads((tmp_path / "run/leagues/quick/summary.json").read_text())
+
+
+def test_it_tells_of_every_round(tmp_path):
+    done = run_league(tmp_path / "run")
+    assert [line.split(":")[0] for line in done.err.splitlines() if line.startswith("round")] == [
+        "round 1", "round 2", "round 3"
+    ]  # fmt: skip
+
+
+def test_the_same_command_again_changes_nothing(run):
+    before = contents(run)
+    assert run_league(run, "--quiet").code == 0
+    assert contents(run) == before
+
+
+def test_the_same_seed_gives_the_same_files(finished, tmp_path):
+    run_league(tmp_path / "again", "--quiet")
+    again, once = tmp_path / "again/leagues/quick", finished / "leagues/quick"
+    assert contents(again / "players") == contents(once / "players")
+    assert (again / "league_state.json").read_text() == (once / "league_state.json").read_text()
+    run_league(tmp_path / "other", "--quiet", "--seed", "1")
+    other = tmp_path / "other/leagues/quick"
+    assert (other / "league_state.json").read_text() != (once / "league_state.json").read_text()
+
+
+def test_a_league_can_have_a_name_and_another_beginning(run):
+    assert run_league(run, "--quiet", "--name", "mine", "--from", "paper").code == 0
+    state = json.loads((run / "leagues/mine/league_state.json").read_text())
+    assert state["start"] == "paper"
+    assert [one["name"] for one in state["players"][:2]] == ["paper", "rock"]
+
+
+def test_a_player_of_a_league_can_begin_another(run):
+    folder = run / "leagues/quick/players/main-002"
+    assert run_league(run, "--quiet", "--name", "next", "--from", folder).code == 0
+    state = json.loads((run / "leagues/next/league_state.json").read_text())
+    assert state["start"] == "start-main-002"  # a version of the new league has its old name
+    assert {"start-main-002", "main-002"} <= set(state["weights"])
+
+
+def test_matches_to_watch_have_their_pages(finished):
+    folder = finished / "leagues/quick"
+    telling = json.loads((folder / "summary.json").read_text())["telling_matches"]
+    assert telling[0]["kind"] == "fresh exploit"
+    for one in telling:
+        assert one["players"][0] in (folder / "replays" / f"{one['match']}.html").read_text()
+
+
+def test_a_match_to_watch_is_the_very_match_that_was_played(finished):
+    """It is played again from its seed: the same moves must come."""
+    folder = finished / "leagues/quick"
+    lines = [json.loads(line) for line in (folder / "matches.jsonl").read_text().splitlines()]
+    scores = {line["match"]: line["score"] for line in lines}
+    for hunt in (folder / "exploiters").iterdir():
+        scores |= {row["match"]: row["score"] for row in rows(hunt, "results") if not row["slot"]}
+    gain = {a: dict(zip(rps.MOVES, row, strict=True)) for a, row in
+            zip(rps.MOVES, rps.GAIN.tolist(), strict=True)}  # fmt: skip
+    watched = rows(folder / "watched/recordings", "matches")
+    assert {one["match"] for one in json.loads((folder / "summary.json").read_text())[
+        "telling_matches"]} <= {row["match"] for row in watched}  # fmt: skip
+    for row in watched:
+        assert scores[row["match"]] == gain[row["move_0"]][row["move_1"]]
+
+
+def test_the_report_of_a_run_with_leagues(run):
+    done = understudy("report", run)
+    assert (done.code, done.err) == (0, "")
+    html = (run / "report.html").read_text()
+    for words in ("Leagues compared", "Lineage: quick", "understudy league rps", "replays/"):
+        assert words in html
+
+
+def test_lessons_on_other_processes_give_the_same(tmp_path):
+    short = {"quick": recipe("quick", **SMALL | {"rounds": 1})}
+    game = replace(games.load("rps"), league=lambda: League(rps.improve, short))
+    for workers, name in ((0, "here"), (2, "there")):
+        league(game, Run(tmp_path), "quick", name=name, worker=workers)
+    assert contents(tmp_path / "leagues/here/players") == contents(
+        tmp_path / "leagues/there/players"
+    )
+
+
+# --- Mistakes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("league scml --out {new}", ["scml has no leagues"]),
+        ("league chess --out {new}", ["there is no game 'chess'"]),
+        ("league rps --recipe magic --out {new}", ["no league 'magic'; there is quick, quick-s"]),
+        ("league rps --from nobody --out {new}", ["there is no player 'nobody'", "rock"]),
+        ("league rps --name ../x --out {new}", ["--name must be a plain name"]),
+        ("league rps --workers many --out {new}", ["cannot run on workers 'many'"]),
+    ],
+)
+def test_a_mistake_is_one_line(arguments, words, tmp_path):
+    new = tmp_path / "new"
+    assert_refused(understudy(arguments.format(new=new)), *words)
+    assert not new.exists()
+
+
+def test_a_deleted_snapshot_is_one_line(run):
+    path = run / "leagues/quick/players/main-002/weights.json"
+    path.unlink()
+    assert_refused(run_league(run), "the weights of main-002 are missing", path.parent, "--fresh")
+
+
+def test_a_damaged_snapshot_is_one_line(run):
+    path = run / "leagues/quick/players/main-002/weights.json"
+    path.write_text("[0")
+    assert_refused(run_league(run), "the weights of main-002 are damaged", path.parent, "--fresh")
+
+
+def test_a_beginning_that_has_changed_is_one_line(run):
+    folder = run / "leagues/quick/players/main-002"
+    run_league(run, "--quiet", "--name", "next", "--from", folder)
+    (folder / "weights.json").write_text("[0.0, 0.0, 0.0]")
+    done = run_league(run, "--name", "next", "--from", folder)
+    assert_refused(done, "weights was", "--fresh")
+
+
+def test_other_settings_are_one_line(run):
+    assert_refused(run_league(run, "--seed", "5"), "seed was 0, now 5", "--fresh")
+
+
+def test_fresh_starts_over(run):
+    before = (run / "leagues/quick/league_state.json").read_text()
+    assert run_league(run, "--quiet", "--fresh", "--seed", "5").code == 0
+    assert (run / "leagues/quick/league_state.json").read_text() != before
+
+
+def test_a_lesson_that_fails_is_one_line(tmp_path):
+    game = replace(games.load("rps"), league=lambda: League(wrong_lessons.fail, SMALL_RECIPES))
+    with pytest.raises(InputError, match=r"the lesson of main-001 failed: .*ouch"):
+        league(game, Run(tmp_path), "quick", worker=1)
+
+
+def test_a_season_can_be_had_without_being_run(tmp_path):
+    season = season_of(games.load("rps"), Run(tmp_path), "quick", seed=3)
+    assert (season.start.name, season.scripted, season.seed) == ("rock", ("paper",), 3)
+    assert not any(tmp_path.iterdir())
+
+
+def test_finished_leagues_can_be_compared(finished, tmp_path):
+    game, run = games.load("rps"), Run(finished)
+    seasons = {name: season_of(game, run, name) for name in ("quick", "quick-self-play")}
+    found = compare(seasons, tmp_path / "compared", matches=10)
+    assert set(found["ratings"]) == set(seasons)
+    assert list(found["relative_population_performance"]) == ["quick - quick-self-play"]
+
+
+def test_an_unfinished_league_is_not_compared(tmp_path):
+    seasons = {"quick": season_of(games.load("rps"), Run(tmp_path), "quick")}
+    with pytest.raises(InputError, match="is not finished"):
+        compare(seasons, tmp_path / "compared", matches=10)
+
+
+def test_the_benchmark_prints_its_tables(tmp_path, capsys, monkeypatch):
+    path = Path(__file__).parents[2] / "benchmarks" / "league_strength.py"
+    small = {name: recipe(name, **SMALL) for name in rps.GAME.league().recipes} | {
+        "quick-fictitious": recipe("quick-fictitious", **SMALL)
+    }
+    hooks = League(rps.improve, small)
+    monkeypatch.setattr(rps, "GAME", replace(rps.GAME, league=lambda: hooks))
+    line = "league_strength.py rps --recipe quick --seeds 0,1 --matches 4 --workers 0 --out"
+    monkeypatch.setattr(sys, "argv", [*line.split(), str(tmp_path)])
+    runpy.run_path(str(path), run_name="__main__")
+    out = capsys.readouterr().out
+    for words in ("| league-1 |", "| league less self-play |", "league-0 - fictitious-0: "):
+        assert words in out
+    assert "nan" not in out
+
+
+def test_a_match_that_goes_otherwise_is_not_shown(run, monkeypatch):
+    """As a network's may, played in other company."""
+    shutil.rmtree(run / "leagues/quick/replays")
+    game = games.load("rps")
+
+    def otherwise(fixture):
+        played = game.play(fixture)
+        turned = [row | {"score": -row["score"]} for row in played.results.to_pylist()]
+        return played._replace(
+            results=rps.table(rps.RESULTS, [tuple(row.values()) for row in turned])
+        )
+
+    summary = league(replace(game, play=otherwise), Run(run), "quick", worker=0)
+    assert summary["telling_matches"]
+    assert not (run / "leagues/quick/replays").exists()

@@ -1,0 +1,358 @@
+"""Acting and learning together: on a game whose best play is known, and exactly resumable."""
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests.learn.rl.toy_matches import NUMBERS, ToyMatches
+from understudy.errors import InputError
+from understudy.learn.metrics_log import read_metrics
+from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
+from understudy.learn.rl.actors import Actors
+from understudy.learn.rl.env import SELF, Opponent, packed
+from understudy.learn.rl.learner import Refiner, improve, met_by
+from understudy.learn.rl.losses.ppo import PPO
+from understudy.learn.rl.losses.vtrace import OffPolicy
+from understudy.learn.rl.recipe import START, Refinement
+from understudy.learn.rl.train import refine
+
+START_POLICY = FactoredPolicy(PolicyShape(NUMBERS.features, NUMBERS.heads, (8,)), 0)
+TINY = Refinement(
+    description="a toy",
+    decisions=NUMBERS,
+    make=ToyMatches,
+    objective=OffPolicy(groups=(("name",), ("shout",)), kl_weight=1e-3),
+    opponents=((SELF, 2.0), ("right", 1.0), (START, 1.0)),
+    iterations=6,
+    rollouts=2,
+    updates=3,
+    matches=8,
+    steps=8,
+    batch_size=6,
+    staleness_max=8,
+    learning_rate=0.01,
+    log_every=2,
+    checkpoint_every=2,
+)
+
+
+def refiner(recipe=TINY, seed=0):
+    return Refiner(recipe, START_POLICY, met_by(recipe, START_POLICY), seed)
+
+
+def weights(policy):
+    return torch.cat([tensor.flatten() for tensor in policy.state_dict().values()])
+
+
+def share_right(policy):
+    """How likely the policy names the number it is shown, on average."""
+    legal = torch.ones(3, 5, dtype=torch.bool)
+    return policy.probabilities(torch.eye(3), legal).diagonal().mean().item()
+
+
+# --- learning ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        OffPolicy(kl_weight=0.0, upgo_weight=0.0, value_weight=0.5),
+        OffPolicy(kl_weight=0.0, policy_weight=0.0, value_weight=0.5),
+        PPO(),
+    ],
+    ids=["v-trace", "upgo", "ppo"],
+)
+@pytest.mark.parametrize("critic", [None, (8,)], ids=["own value", "critic"])
+def test_the_best_play_is_found(objective, critic):
+    recipe = replace(
+        TINY,
+        objective=objective,
+        critic=critic,
+        opponents=((SELF, 1.0), ("right", 1.0)),
+        matches=64,
+        batch_size=64,
+        decay=0.0,
+        learning_rate=0.03,
+    )
+    assert share_right(START_POLICY) < 0.4
+    policy = improve(recipe, START_POLICY, met_by(recipe, START_POLICY), 50_000, seed=1).policy
+    assert share_right(policy) > 0.9
+
+
+def test_a_heavy_teacher_holds_the_student_back():
+    base = replace(TINY, opponents=((SELF, 1.0), ("right", 1.0)), matches=32, decay=0.0)
+    free, held = (
+        improve(recipe, START_POLICY, met_by(recipe, START_POLICY), 20_000, 0).policy
+        for recipe in (replace(base, objective=OffPolicy(kl_weight=w)) for w in (0.0, 100.0))
+    )
+    assert share_right(free) > 0.5
+    assert share_right(held) == pytest.approx(share_right(START_POLICY), abs=0.05)
+
+
+def test_the_policy_one_begins_with_is_left_alone():
+    before = weights(START_POLICY).clone()
+    improve(TINY, START_POLICY, met_by(TINY, START_POLICY), 2_000, 0)
+    assert torch.equal(weights(START_POLICY), before)
+
+
+def test_a_learner_with_a_memory_goes_on_where_it_was():
+    recipe = replace(TINY, critic=(4,), decay=0.0, objective=OffPolicy(kl_weight=0.0))
+    met = [Opponent(SELF, 1.0)]
+    first = improve(recipe, START_POLICY, met, 1_000, 0)
+    fresh, remembering = (
+        improve(recipe, first.policy, met, 1_000, 1, memory=memory)
+        for memory in (None, first.memory)
+    )
+    assert remembering.metrics["train/value"] != fresh.metrics["train/value"]
+    steps = {state["step"].item() for state in remembering.memory["optimizer"]["state"].values()}
+    assert steps == {24.0}  # four iterations of three updates in each of two calls
+    once = {state["step"].item() for state in first.memory["optimizer"]["state"].values()}
+    assert once == {12.0}  # what was remembered is left alone
+    assert set(first.tally) == {SELF} and first.agent_steps == 1024
+
+
+def test_its_matches_go_on_with_it():
+    """Else every lesson would begin with first moves only."""
+    recipe = replace(TINY, decay=0.0)
+    met = [Opponent(SELF, 1.0)]
+    first = improve(recipe, START_POLICY, met, 1_000, 0)
+    one = refiner(recipe)
+    one.recall(first.memory)
+    ended = [state["game"] for state in first.memory["matches"]]
+    begun = [job.state["game"] for job in one._jobs(0)]
+    assert len(begun) == recipe.rollouts
+    for before, after in zip(ended, begun, strict=True):
+        assert set(before) == set(after)
+        assert all(np.array_equal(before[name].numpy(), after[name]) for name in before)
+
+
+def test_a_new_critic_learns_before_the_policy_does():
+    one = refiner(replace(TINY, critic=(4,), critic_first=2))
+    before, critic = weights(one.policy).clone(), weights(one.learner.critic).clone()
+    for _ in range(2):
+        one.iterate(Actors(0))
+    assert torch.equal(weights(one.policy), before)
+    assert not torch.equal(weights(one.learner.critic), critic)
+    one.iterate(Actors(0))
+    assert not torch.equal(weights(one.policy), before)
+
+
+def test_improving_takes_about_the_steps_it_is_given():
+    rounds = Refiner(TINY, START_POLICY, [Opponent(SELF, 1.0)], 0)
+    rounds.run(5, Actors(0))
+    assert rounds.agent_steps == 5 * 2 * 16 * 8
+    assert rounds.version == 15
+
+
+# --- exactly -------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_does_not():
+    met = [Opponent(SELF, 0.5), Opponent("past", 0.5, packed(START_POLICY))]
+    one, again, other = (
+        weights(improve(TINY, START_POLICY, met, 1_000, s).policy) for s in (3, 3, 4)
+    )
+    assert torch.equal(one, again)
+    assert not torch.equal(one, other)
+
+
+def test_processes_change_nothing():
+    here, there = refiner(), refiner()
+    here.run(3, Actors(0))
+    with Actors(2) as actors:
+        there.run(3, actors)
+    assert torch.equal(weights(here.policy), weights(there.policy))
+    assert here.since == there.since
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_changes_nothing():
+    from distributed import LocalCluster
+
+    here, there = refiner(), refiner()
+    here.run(3, Actors(0))
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        Actors(cluster.scheduler_address) as actors,
+    ):
+        there.run(3, actors)
+    assert torch.equal(weights(here.policy), weights(there.policy))
+
+
+def test_no_two_rollouts_share_their_dice():
+    one = refiner()
+    seeds = [job.seed for iteration in range(3) for job in one._jobs(iteration)]
+    assert len(set(seeds)) == len(seeds) == 6
+
+
+def test_play_is_one_iteration_old_when_it_arrives_and_never_stale():
+    one = refiner()
+    lags = []
+    update = one.update
+
+    def watched():
+        one.replay.forget(one.version)
+        lags.append({one.version - int(part.version[0]) for part in one.replay.parts})
+        update()
+
+    one.update = watched
+    one.run(4, Actors(0))
+    # The first play is fresh, and waits for three updates; later play is three old and waits too.
+    assert lags[:4] == [{0}, {1}, {2}, {3}]
+    assert lags[6:9] == [{3}, {4}, {5}]
+    assert one.since.lag_max == 5
+
+
+def test_a_longer_replay_is_bounded_by_staleness():
+    one = refiner(replace(TINY, replay=9, staleness_max=7))
+    one.run(6, Actors(0))
+    assert one.since.lag_max == 7
+
+
+@pytest.mark.parametrize("critic", [None, (4,)])
+def test_a_refiner_taken_up_again_goes_on_as_if_it_had_never_stopped(critic):
+    recipe = replace(TINY, critic=critic, replay=2, staleness_max=11)
+    whole, first, second = (refiner(recipe) for _ in range(3))
+    whole.run(6, Actors(0))
+    for _ in range(3):
+        first.iterate(Actors(0))
+    second.restore(first.state())
+    second.run(6, Actors(0))
+    assert torch.equal(weights(whole.policy), weights(second.policy))
+    assert whole.since == second.since and whole.agent_steps == second.agent_steps
+
+
+# --- to files ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def start(tmp_path):
+    save_policy(tmp_path / "imitate", START_POLICY)
+    return tmp_path / "imitate"
+
+
+def test_everything_is_written(start, tmp_path):
+    seen = []
+    out = tmp_path / "refine"
+    evaluation = refine(TINY, start, out, 1, progress=lambda *told: seen.append(told[:2]))
+    assert json.loads((out / "evaluation.json").read_text()) == evaluation
+    assert evaluation["iterations"] == 6 and evaluation["steps"] == 18
+    assert set(evaluation["met"]) == {SELF, "right", START}
+    shares = evaluation["met"]["right"]
+    assert shares["won"] + shares["drawn"] + shares["lost"] == pytest.approx(1)
+    lines = read_metrics(out)
+    assert [line["step"] for line in lines] == [2, 4, 6]
+    logged = {"train/loss", "train/policy", "train/upgo", "train/value", "train/kl"}
+    logged |= {"train/entropy", "train/lag", "lag_max", "points/right", "agent_steps_per_second"}
+    assert logged <= set(lines[-1])
+    assert seen == [(step, 6) for step in range(1, 7)]
+    expected = refiner(seed=1)
+    expected.run(6, Actors(0))
+    assert torch.equal(weights(load_policy(out, NUMBERS)), weights(expected.policy))
+    assert refine(TINY, start, out, 1) == evaluation  # what is finished is only read
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import torch
+from tests.learn.rl.test_learner import TINY, refine
+start, out, moment = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+rename, count = os.replace, 0
+def rename_or_die(*paths):
+    global count
+    count += 1
+    if count == moment:
+        os.kill(os.getpid(), signal.SIGKILL)
+    rename(*paths)
+os.replace = rename_or_die
+refine(TINY, start, out, 1)
+"""
+
+
+@pytest.mark.parametrize(
+    "moment", [4, pytest.param(3, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)]
+)
+def test_killed_and_resumed_it_ends_the_same(start, tmp_path, moment):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    refine(TINY, start, whole, 1)
+    call = [sys.executable, "-c", KILLED, str(start), str(broken), str(moment)]
+    died = subprocess.run(call, capture_output=True)
+    assert died.returncode == -signal.SIGKILL, died.stderr.decode()
+    assert not (broken / "evaluation.json").exists()
+    refine(TINY, start, broken, 1)
+    for name in ("weights.safetensors",):
+        assert (broken / name).read_bytes() == (whole / name).read_bytes()
+    timing = ("seconds", "agent_steps_per_second")
+    for one, other in zip(read_metrics(whole), read_metrics(broken), strict=True):
+        assert {k: v for k, v in one.items() if k not in timing} == {
+            k: v for k, v in other.items() if k not in timing
+        }
+
+
+def test_another_seed_or_shape_in_the_same_folder_is_refused(start, tmp_path):
+    out = tmp_path / "refine"
+    refine(TINY, start, out, 1)
+    (out / "evaluation.json").unlink()
+    with pytest.raises(
+        InputError, match=r"begun with seed 1, now 2\. Start over: understudy train"
+    ):
+        refine(TINY, start, out, 2)
+    save_policy(start, FactoredPolicy(PolicyShape(NUMBERS.features, NUMBERS.heads, (9,)), 0))
+    with pytest.raises(InputError, match=r"of a policy of another shape. Start over"):
+        refine(TINY, start, out, 1)
+
+
+def test_a_damaged_checkpoint_is_one_clear_line(start, tmp_path):
+    out = tmp_path / "refine"
+    refine(TINY, start, out, 1)
+    (out / "evaluation.json").unlink()
+    whole = (out / "checkpoint.pt").read_bytes()
+    (out / "checkpoint.pt").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"checkpoint\.pt: not a whole checkpoint .* --fresh"):
+        refine(TINY, start, out, 1)
+
+
+def test_a_start_that_is_missing_is_one_clear_line(tmp_path):
+    with pytest.raises(InputError, match="holds no trained policy"):
+        refine(TINY, tmp_path / "nowhere", tmp_path / "refine", 1)
+
+
+def test_a_loss_that_is_no_number_ends_training(start, tmp_path):
+    explosive = replace(TINY, learning_rate=1e30, gradient_norm_max=1e30)
+    with pytest.raises(InputError, match=r"the (loss|gradient) is (nan|inf).* learning_rate"):
+        refine(explosive, start, tmp_path / "refine", 1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"iterations": 0},
+        {"critic_first": 1},
+        {"discount": 0.0},
+        {"learning_rate": 0.0},
+        {"staleness_max": 4},
+    ],
+)
+def test_a_senseless_setting_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        replace(TINY, **wrong)
+
+
+def test_a_batch_larger_than_an_iteration_is_refused():
+    with pytest.raises(ValueError, match="batch_size 99 is more than the 2 x 12 sequences"):
+        refiner(replace(TINY, batch_size=99))
+
+
+def test_settings_are_plain_and_complete():
+    settings = json.loads(json.dumps(TINY.settings()))
+    assert settings["objective"]["name"] == "OffPolicy"
+    assert settings["opponents"] == {SELF: 2.0, "right": 1.0, START: 1.0}
+    assert settings["make"] == "ToyMatches"
+    assert np.isclose(settings["discount"], TINY.discount)

@@ -1,0 +1,63 @@
+"""Random sequences of play, and small learners to judge them; all in float64."""
+
+import torch
+
+from understudy.learn.policy import FactoredPolicy, PolicyShape
+from understudy.learn.rl.actor_critic import ActorCritic, Critic
+from understudy.learn.rl.trajectories import Sequences
+
+FEATURES, HEADS = ("left", "right", "ammo"), {"move": 3, "turn": 4, "fire": 2}
+STEPS, MATCHES = 5, 4
+
+
+def toy_policy(seed=0, hidden=(6,), scale=3.0):
+    """With logits far enough apart to matter."""
+    policy = FactoredPolicy(PolicyShape(FEATURES, HEADS, hidden), seed).double()
+    policy.standardise(torch.full((3,), 0.1), torch.tensor([1.0, 2.0, 0.5]))
+    with torch.no_grad():
+        policy.options.weight.normal_(0, scale / 3, generator=torch.Generator().manual_seed(seed))
+    return policy
+
+
+def toy_learner(*, critic=False, teacher=False, seed=0):
+    """A critic sees one other player."""
+    return ActorCritic(
+        toy_policy(seed),
+        teacher=toy_policy(seed + 1) if teacher else None,
+        critic=Critic(2 * len(FEATURES), (5,), seed).double() if critic else None,
+    )
+
+
+def toy_play(seed=0, *, off=0.5, ended=0.2):
+    """Random choices, whose log-probabilities are those of `toy_policy(seed)`, moved by `off`."""
+    dice = torch.Generator().manual_seed(seed)
+
+    def normal(*shape):
+        return torch.randn(*shape, generator=dice, dtype=torch.float64)
+
+    legal = torch.rand(STEPS, MATCHES, sum(HEADS.values()), generator=dice) < 0.8
+    legal[..., [0, 3, 7]] = True
+    observation, uniform = normal(STEPS + 1, MATCHES, 3), torch.rand(20, 3, generator=dice)
+    choices = toy_policy(seed).choices(observation[:-1].flatten(0, 1), legal.flatten(0, 1))
+    action = choices.sample(uniform.double())
+    played = choices.log_prob_by_head(action).detach().view(STEPS, MATCHES, 3)
+    over = torch.rand(STEPS, MATCHES, generator=dice) < ended
+    return Sequences(
+        observation=observation,
+        others=normal(STEPS + 1, MATCHES, 3),
+        legal=legal,
+        action=action.view(STEPS, MATCHES, 3),
+        log_prob=played + off * normal(STEPS, MATCHES, 3),
+        reward=normal(STEPS, MATCHES),
+        discount=torch.where(over, 0.0, 0.9).double(),
+        cut=torch.zeros(STEPS, MATCHES, dtype=torch.bool),
+        counts=torch.ones(STEPS, MATCHES, dtype=torch.bool),
+        version=torch.zeros(MATCHES, dtype=torch.long),
+    )
+
+
+def by_hand(policy, play, t, b):
+    """One categorical distribution per head, of torch's own make."""
+    logits = policy(play.observation[t, b][None]).logits[0]
+    logits = torch.where(play.legal[t, b], logits, -torch.inf)
+    return [torch.distributions.Categorical(logits=part) for part in logits.split([3, 4, 2])]

@@ -1,0 +1,70 @@
+import errno
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from understudy.errors import InputError
+from understudy.learn.metrics_log import Journal, read_metrics
+
+
+class StoppedError(Exception):
+    pass
+
+
+def stop_at_five(step, steps, metrics):
+    if step == 5:
+        raise StoppedError
+
+
+def test_tensorboard_gets_the_same_numbers(samples, recipe, tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    out, talkative = tmp_path / "toy", replace(recipe, evaluate_every=1)
+    with pytest.raises(StoppedError):  # step 5 is not in the checkpoint: it comes twice
+        talkative.fit(samples, out, seed=1, progress=stop_at_five)
+    talkative.fit(samples, out, seed=1)
+    events = EventAccumulator(str(out / "tensorboard"))
+    events.Reload()
+    lines = read_metrics(out)
+    assert set(events.Tags()["scalars"]) == lines[0].keys() - {"step"}
+    found = {event.step: event.value for event in events.Scalars("val/loss")}
+    assert found == pytest.approx({line["step"]: line["val/loss"] for line in lines})
+    assert len(events.Scalars("val/loss")) == 12
+
+
+def test_without_tensorboard_training_goes_on(monkeypatch, tmp_path, caplog):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with caplog.at_level("INFO"), Journal(tmp_path, 0) as written:
+        written.write(3, {"a": 1.0})
+    assert read_metrics(tmp_path) == [{"step": 3, "a": 1.0}]
+    assert "no TensorBoard events" in caplog.text
+
+
+def test_lines_after_the_step_and_unfinished_ones_are_dropped(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    whole = '{"step": 2, "a": 0.1}\n{"step": 4, "a": 0.2}\n'
+    (tmp_path / "metrics.jsonl").write_text(whole + '{"step": 6, "a": 0.3}\n{"step": 8, "')
+    with Journal(tmp_path, 4):
+        assert (tmp_path / "metrics.jsonl").read_text() == whole
+
+
+def test_a_damaged_line_is_named(tmp_path):
+    (tmp_path / "metrics.jsonl").write_text('{"step": 2\n{"step": 4}\n')
+    with pytest.raises(InputError, match=r"metrics\.jsonl is damaged .* Start over with --fresh"):
+        read_metrics(tmp_path)
+
+
+def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Journal(tmp_path, 0) as journal:
+        monkeypatch.setattr(Path, "open", full)
+        with pytest.raises(
+            InputError, match=r"metrics\.jsonl: No space left on device\. Free some"
+        ):
+            journal.write(1, {"a": 1.0})

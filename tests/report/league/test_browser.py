@@ -1,0 +1,114 @@
+"""The report of a run with leagues in a real browser: all of it shows, and it asks for nothing."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.league import rps
+from tests.league.toy_league import NAME, recipe
+from understudy import games, stages
+from understudy.data.runs import Run
+from understudy.league.interface import League
+from understudy.stages_league import league
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {CHROMIUM}"),
+]
+SMALL = {"rounds": 5, "matches": 10, "agent_steps": 60, "exploiter_steps": 50}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    run = Run(tmp_path_factory.mktemp("reported"))
+    small = {name: recipe(name, **SMALL) for name in ("quick", "quick-self-play")}
+    game = replace(rps.GAME, league=lambda: League(rps.improve, small))
+    for name in small:
+        league(game, run, name, worker=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(games, "NAMES", (*games.NAMES, "rps"))
+        patch.setitem(sys.modules, NAME, rps)
+        return stages.report(run)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(params=["light", "dark"])
+def tab(request, report, browser):
+    """The open report; in the end, it may not have complained or asked for anything."""
+    tab = browser.new_page(viewport={"width": 1200, "height": 800}, color_scheme=request.param)
+    said, asked = [], []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(report.as_uri())
+    yield tab
+    tab.close()
+    assert said == []
+    assert asked == [report.as_uri()]
+
+
+def card(tab, title):
+    return tab.locator("section.card").filter(has=tab.locator("h2", has_text=title)).first
+
+
+def test_every_panel_shows_something(tab):
+    titles = tab.locator("section.card > h2").all_inner_texts()
+    assert titles[0] == "Leagues compared"
+    for name in ("quick", "quick-self-play"):
+        for panel in ("League", "Win rates", "Ratings", "Nash mixture", "Lineage", "Opponents"):
+            assert f"{panel}: {name}" in titles
+    assert tab.get_by_text("Nothing to show yet").count() == 0
+
+
+def test_the_lineage_is_drawn_where_its_rows_are(tab):
+    tree = card(tab, "Lineage: quick").locator(".tree")
+    box = tree.bounding_box()
+    assert box["width"] > 600
+    dots = [dot.bounding_box() for dot in tree.locator(".kept").all()]
+    assert len(dots) >= 3
+    for dot in dots:
+        assert box["x"] - 8 <= dot["x"] <= box["x"] + box["width"] + 8
+    rows = [lane.bounding_box() for lane in tree.locator(".lane").all()]
+    middles = [row["y"] + row["height"] / 2 for row in rows]
+    for dot in dots:  # each lies in the row of some learner
+        assert min(abs(dot["y"] + dot["height"] / 2 - y) for y in middles) < 3
+    assert all(row["x"] >= 0 for row in rows)
+
+
+def test_hovering_over_ratings_names_the_learners(tab):
+    field = card(tab, "Ratings: quick").locator(".field").first
+    field.hover()
+    tip = field.locator(".tip").inner_text()
+    for name in ("main", "main-exploiter", "league-exploiter"):
+        assert name in tip
+
+
+def test_bands_go_with_their_lines(tab):
+    ratings = card(tab, "Ratings: quick")
+    band = ratings.locator(".band").first
+    assert band.is_visible()
+    ratings.get_by_role("button", name="main", exact=True).click()
+    assert not band.is_visible()
+
+
+@pytest.mark.parametrize("width", [360, 768, 1600])
+def test_nothing_sticks_out_sideways(tab, width):
+    tab.set_viewport_size({"width": width, "height": 740})
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_matches_to_watch_open(tab, report):
+    link = card(tab, "Matches to watch: quick").get_by_role("link").first
+    assert (report.parent / link.get_attribute("href")).is_file()

@@ -1,0 +1,1 @@
+"""What a network reads and writes: features of a view, actions as options."""

@@ -1,7 +1,0 @@
-"""The decorator of every compiled function of the arena."""
-
-from pathlib import Path
-
-from understudy.games.compiled import kernels_of
-
-kernel = kernels_of(Path(__file__).parent)

@@ -1,0 +1,1 @@
+"""Recordings and samples of the arena, and importers of other logs."""

@@ -1,0 +1,1 @@
+"""The game itself: rules, the compiled world, its random numbers, pictures."""

@@ -1,0 +1,157 @@
+"""One match, minute by minute, with what the value model says of each: for advice and for pages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from understudy.data import shards
+from understudy.data.runs import Run
+from understudy.errors import InputError
+from understudy.games.dota import facts
+from understudy.games.dota.features import team_rating as strength
+from understudy.games.dota.features.encode import all_features
+from understudy.games.dota.features.inventory import Purse
+from understudy.games.dota.features.samples import Samples, samples_of
+from understudy.games.dota.features.timeline import Course, Floats, course
+from understudy.games.dota.policies import recipes
+from understudy.games.dota.policies.next_item import NextItem
+from understudy.games.dota.policies.wards import WardSpots
+from understudy.games.dota.sources.match_files import read_logs
+from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
+from understudy.games.dota.value import checkpoint
+
+SHIPPED = Path(str(files("understudy.games.dota").joinpath("shipped")))
+"""Models that come with the program; `docs/log.md` says how they were made."""
+
+
+@dataclass(frozen=True)
+class Models:
+    """All that advice rests on."""
+
+    value: checkpoint.ValueModel
+    items: NextItem
+    wards: WardSpots
+    ward_life: Floats
+
+
+def load_models(folder: Path | None = None) -> Models:
+    """From a run's `models`, or those that come with the program."""
+    places = {"value": SHIPPED, "items": SHIPPED, "wards": SHIPPED}
+    if folder is not None:
+        places = {name: folder / name for name in places}
+        if not places["value"].is_dir() and (folder / "value-time").is_dir():
+            places["value"] = folder / "value-time"
+    wards, life = recipes.load_wards(places["wards"] / recipes.WARDS_FILE)
+    return Models(
+        checkpoint.load(places["value"] / "model.json"),
+        recipes.load_items(places["items"] / recipes.ITEMS_FILE),
+        wards,
+        life,
+    )
+
+
+@dataclass(frozen=True)
+class Story:
+    """One match that has minutes."""
+
+    tables: Mapping[str, pa.Table]
+    strength: strength.Strength | None
+    """By earlier matches; None where they are not at hand."""
+
+    @cached_property
+    def outline(self) -> dict[str, Any]:
+        """Its row of the table of matches."""
+        found: dict[str, Any] = self.tables[MATCHES.name].to_pylist()[0]
+        return found
+
+    @property
+    def patch(self) -> str:
+        """7.38 and the like."""
+        return facts.patch_name(self.outline["patch"])
+
+    @cached_property
+    def course(self) -> Course:
+        """Minute by minute."""
+        return course(self.tables)
+
+    @cached_property
+    def purse(self) -> Purse:
+        """What everybody earned and lost."""
+        return Purse(self.course)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """A row per minute, without labels."""
+        known = {self.outline["match_id"]: self.strength} if self.strength else {}
+        columns = dict(all_features(self.course, known))
+        rows = len(self.course.t)
+        for name in ("match_id", "patch", "start_time"):
+            columns[name] = np.full(rows, self.outline[name])
+        return samples_of(columns)
+
+    def row_at(self, minute: int) -> int:
+        """The row of a minute; an error that says which there are where there is none."""
+        times = self.course.t // 60
+        if minute not in times:
+            raise InputError(
+                f"match {self.outline['match_id']} has no minute {minute}: "
+                f"it goes from {times[0]} to {times[-1]}"
+            )
+        return int(np.searchsorted(times, minute))
+
+    def hero(self, slot: int) -> str:
+        """Who plays a slot."""
+        number = int(self.course.heroes[0, slot])
+        known = facts.heroes().get(number)
+        return known.name if known else f"hero {number}"
+
+
+def open_story(match: str) -> Story:
+    """MATCH as people give it: a file of OpenDota, or RUN/NUMBER of a recorded one."""
+    path = Path(match)
+    if path.is_file():
+        return _from_file(path)
+    if path.name.isdigit() and path.parent.is_dir():
+        return recorded(Run(path.parent), int(path.name))
+    raise InputError(f"'{match}' is neither a match file nor RUN/NUMBER of a recorded match")
+
+
+def _from_file(path: Path) -> Story:
+    words = []
+    for batch in read_logs(path):
+        words += batch.rejected
+        if len(batch.tables[MATCHES.name]) and len(batch.tables["state_team_minute"]):
+            return _story(batch.tables, batch.tables[MATCHES.name]["match_id"][0].as_py(), None)
+    raise InputError(words[0] if words else f"{path} holds no match")
+
+
+def recorded(run: Run, number: int) -> Story:
+    """A match of a run's recordings, with the strength that earlier ones tell of."""
+    keys = []
+    place = None
+    for path in shards.shard_paths(run.recordings, MATCHES):
+        keys.append(shards.shard_key(path))
+        if number in shards.read_shard(path, MATCHES, ["match_id"])["match_id"].to_pylist():
+            place = keys[-1]
+    if place is None:
+        raise InputError(f"{run.recordings} holds no match {number}")
+    known = strength.survey(run.recordings, keys)[place][strength.STRENGTH]
+    tables = {
+        table.name: shards.read_shard(shards.shard_path(run.recordings, table, place), table)
+        for table in RECORDINGS
+    }
+    return _story(tables, number, strength.from_table(known)[number])
+
+
+def _story(tables: Mapping[str, pa.Table], number: int, known: strength.Strength | None) -> Story:
+    own = {name: rows.filter(pc.equal(rows["match_id"], number)) for name, rows in tables.items()}
+    if not len(own["state_team_minute"]):
+        raise InputError(f"match {number} was never parsed: it has no minutes to advise on")
+    return Story(own, known)

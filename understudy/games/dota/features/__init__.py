@@ -1,0 +1,1 @@
+"""From recordings to samples: what was known at a minute."""

@@ -1,0 +1,162 @@
+"""What a player has bought and can still pay: parts at hand, what an item still takes, the purse.
+
+A thing put together takes its parts away, so that an axe inside one item does not count towards
+another. Costs and parts are those of `facts`; where an older patch built an item from other parts,
+what it still takes is a little off.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from understudy.games.dota import facts
+from understudy.games.dota.features.deaths import victims
+from understudy.games.dota.features.timeline import Course, Floats
+
+WORTH = 1000
+"""Gold; cheaper things are bought all the time."""
+NOTHING = -1
+"""For the item before the first."""
+START = 600
+"""Gold of each player at the horn."""
+
+
+@cache
+def item_keys() -> tuple[str, ...]:
+    """Items worth a decision: sold, dear enough, and no recipe."""
+    sold = (item for item in facts.items().values() if item.cost >= WORTH and not item.neutral)
+    return tuple(item.key for item in sold if not item.key.startswith("recipe_"))
+
+
+@cache
+def places() -> dict[str, int]:
+    """Where an item lies in `item_keys()`."""
+    return {key: place for place, key in enumerate(item_keys())}
+
+
+@cache
+def costs() -> Floats:
+    """[I]: gold."""
+    return np.array([float(facts.items()[key].cost) for key in item_keys()])
+
+
+@cache
+def needs() -> dict[str, tuple[tuple[str, float], ...]]:
+    """For each thing put together: its parts and its recipe, with what each costs."""
+    known = facts.items()
+    found = {}
+    for key, item in known.items():
+        if item.components:
+            parts = [(part, float(known[part].cost)) for part in item.components]
+            if (rest := item.cost - sum(cost for _, cost in parts)) > 0:
+                parts.append((f"recipe_{key}", rest))
+            found[key] = tuple(parts)
+    return found
+
+
+@cache
+def depth(key: str) -> int:
+    """0 for what is bought as it is, more for what is put together: the order of one second."""
+    return 1 + max(depth(part) for part, _ in needs()[key]) if key in needs() else 0
+
+
+@cache
+def _built_from() -> dict[str, frozenset[str]]:
+    """For each part, the items of `item_keys()` that it goes into, however deep."""
+    into: dict[str, set[str]] = {}
+    for key in item_keys():
+        waiting = [key]
+        while waiting:
+            for part, _ in needs().get(waiting.pop(), ()):
+                into.setdefault(part, set()).add(key)
+                waiting.append(part)
+    return {part: frozenset(keys) for part, keys in into.items()}
+
+
+class Inventory:
+    """What a player has bought, in order."""
+
+    def __init__(self) -> None:
+        size = len(item_keys())
+        self.owned, self._progress = np.zeros(size, bool), np.zeros(size)
+        self._stale = set[str]()
+        self.last = self.before_last = NOTHING
+        self.spent = 0.0
+        self.loose: dict[str, int] = {}
+        """Bought and not yet part of something else."""
+
+    @property
+    def progress(self) -> Floats:
+        """[I]: share of each item's cost that parts at hand have paid for."""
+        for key in self._stale:
+            number = places()[key]
+            self._progress[number] = 1 - self.still_takes(key)[0] / costs()[number]
+        self._stale.clear()
+        return self._progress
+
+    def add(self, key: str) -> None:
+        """One purchase; an item of a later patch changes nothing."""
+        if key not in facts.items():
+            return
+        into = _built_from()
+        if (parts := needs().get(key)) is None:
+            self.spent += facts.items()[key].cost
+        else:  # paid part by part
+            for part, _ in parts:
+                if self.loose.get(part, 0):
+                    self.loose[part] -= 1
+                    self._stale |= into.get(part, frozenset())
+        self.loose[key] = self.loose.get(key, 0) + 1
+        self._stale |= into.get(key, frozenset())
+        if (number := places().get(key, NOTHING)) != NOTHING and not self.owned[number]:
+            self.owned[number] = True
+            self.last, self.before_last = number, self.last
+
+    def still_takes(self, key: str) -> tuple[float, list[str]]:
+        """Gold left to pay for an item, and everything that is bought with it, itself included."""
+        gold, bought = 0.0, [key]
+        used: dict[str, int] = {}
+        parts, loose = needs(), self.loose
+        waiting = [(key, float(facts.items()[key].cost))]
+        while waiting:
+            whole, cost = waiting.pop()
+            if whole not in parts:
+                gold += cost
+                continue
+            for part, price in parts[whole]:
+                if loose.get(part, 0) > used.get(part, 0):
+                    used[part] = used.get(part, 0) + 1
+                else:
+                    bought.append(part)
+                    waiting.append((part, price))
+        return gold, bought
+
+
+class Purse:
+    """Gold earned less what deaths and buybacks took, for the players of some matches."""
+
+    def __init__(self, match: Course) -> None:
+        self.match = match
+        self.lost: dict[tuple[int, int], list[tuple[int, float]]] = {}
+        kills, bought = match.events["kill"], match.events["buyback"]
+        for things, slots, fixed, share in (
+            (kills, victims(match), 0.0, 1 / 40),
+            (bought, bought.slot, 200.0, 1 / 13),
+        ):
+            for which, slot, t in zip(
+                things.which.tolist(), slots.tolist(), things.t.tolist(), strict=True
+            ):
+                if slot >= 0:
+                    worth = START + self.earned(which, slot, t)
+                    self.lost.setdefault((which, slot), []).append((t, fixed + share * worth))
+
+    def earned(self, which: int, slot: int, t: int) -> float:
+        """At the last whole minute by t."""
+        match = self.match
+        minute = min(max(t, 0) // 60, int(match.minutes[which]) - 1)
+        return float(match.players["gold"][match.first[which] + minute, slot])
+
+    def left(self, which: int, slot: int, t: int) -> float:
+        """At t, if nothing had been bought; losses of strictly earlier seconds count."""
+        lost = sum(gold for when, gold in self.lost.get((which, slot), ()) if when < t)
+        return START + self.earned(which, slot, t) - lost

@@ -1,0 +1,200 @@
+"""How strong teams and heroes were before each match, by the results of matches that had ended.
+
+A Kalman filter: every team and every hero has a mean and a variance; the result of a match (+1
+Radiant, -1 Dire) is the difference of the teams, plus that of the five heroes a side, plus noise.
+A team's variance grows with the days it has not been seen, so that old results fade.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from understudy.data import shards
+from understudy.games.dota.features.timeline import Course
+from understudy.games.dota.sources.tables import MATCHES, PLAYERS
+
+DAY = 86_400
+
+
+class Strength(NamedTuple):
+    """What earlier results say of a match before it begins."""
+
+    teams: float
+    """Of Radiant's team less that of Dire's; 0 where either is unknown."""
+    heroes: float
+    """The same of the heroes."""
+    unsure: float
+    """Variance of the difference between the teams; small after many matches."""
+    games: float
+    """Matches seen of the team that was seen less."""
+
+
+NAMES = {
+    "strength_teams": "teams",
+    "strength_heroes": "heroes",
+    "strength_unsure": "unsure",
+    "strength_games": "games",
+}
+"""Features, and what they are called here."""
+
+
+class Result(NamedTuple):
+    """A match as far as strength is concerned."""
+
+    number: int
+    start: int
+    end: int
+    won: bool
+    teams: tuple[int | None, int | None]
+    heroes: tuple[int, ...]
+    """Five of Radiant, five of Dire; 0 where unknown."""
+
+
+@dataclass
+class Ratings:
+    """Means and variances so far."""
+
+    noise: float = 4.0
+    """Of one result. Up: slower to believe."""
+    team_variance: float = 1.0
+    """Of a team never seen."""
+    hero_variance: float = 0.05
+    """Of a hero never seen."""
+    fading: float = 0.01
+    """Variance a team regains by a day. Up: older results count less."""
+    mean: dict[Any, float] = field(default_factory=dict)
+    variance: dict[Any, float] = field(default_factory=dict)
+    seen: dict[Any, int] = field(default_factory=dict)
+    """When a team's last result was, Unix seconds."""
+    games: dict[Any, int] = field(default_factory=dict)
+
+    def before(self, match: Result) -> Strength:
+        """What is known of a match that has yet to begin."""
+        signs = self._signs(match)
+        heroes = sum(sign * self.mean.get(who, 0.0) for who, sign in signs if who[0] == "hero")
+        teams = [(who, sign) for who, sign in signs if who[0] == "team"]
+        if len(teams) < 2:
+            return Strength(0.0, heroes, 2 * self.team_variance, 0.0)
+        return Strength(
+            sum(sign * self.mean.get(who, 0.0) for who, sign in teams),
+            heroes,
+            sum(self.variance.get(who, self.team_variance) for who, _ in teams),
+            float(min(self.games.get(who, 0) for who, _ in teams)),
+        )
+
+    def learn(self, match: Result) -> None:
+        """Take in a result."""
+        signs = self._signs(match)
+        for who, _ in signs:
+            self._age(who, match.end)
+        variance = [self.variance[who] for who, _ in signs]
+        total = sum(variance) + self.noise
+        expected = sum(sign * self.mean[who] for who, sign in signs)
+        surprise = (1.0 if match.won else -1.0) - expected
+        for (who, sign), spread in zip(signs, variance, strict=True):
+            self.mean[who] += sign * spread / total * surprise
+            self.variance[who] -= spread * spread / total
+            self.games[who] = self.games.get(who, 0) + 1
+
+    def _age(self, who: Any, now: int) -> None:
+        prior = self.team_variance if who[0] == "team" else self.hero_variance
+        self.mean.setdefault(who, 0.0)
+        held = self.variance.setdefault(who, prior)
+        if who[0] == "team":
+            days = (now - self.seen.get(who, now)) / DAY
+            self.variance[who] = min(1.5 * prior, held + self.fading * days)
+            self.seen[who] = now
+
+    @staticmethod
+    def _signs(match: Result) -> list[tuple[tuple[str, int], int]]:
+        """Everybody known who took part, +1 for Radiant, -1 for Dire."""
+        signs: list[tuple[tuple[str, int], int]] = []
+        radiant, dire = match.teams
+        if radiant and dire and radiant != dire:
+            signs += [(("team", radiant), 1), (("team", dire), -1)]
+        for slot, hero in enumerate(match.heroes):
+            if hero:
+                signs.append((("hero", hero), 1 if slot < 5 else -1))
+        return signs
+
+
+def strengths(results: Iterable[Result], ratings: Ratings | None = None) -> dict[int, Strength]:
+    """Of each match, by what had ended when it began. Gives them in any order they come in."""
+    known = ratings or Ratings()
+    playing: list[tuple[int, int, Result]] = []
+    found = {}
+    for match in sorted(results, key=lambda match: (match.start, match.number)):
+        while playing and playing[0][0] <= match.start:
+            known.learn(heapq.heappop(playing)[2])
+        found[match.number] = known.before(match)
+        heapq.heappush(playing, (match.end, match.number, match))
+    while playing:  # so that `ratings` knows everything afterwards
+        known.learn(heapq.heappop(playing)[2])
+    return found
+
+
+def results_of(recordings: Mapping[str, pa.Table]) -> Iterator[Result]:
+    """The results in some recordings."""
+    heroes: dict[int, list[int]] = {}
+    players = recordings[PLAYERS.name].select(["match_id", "slot_idx", "hero_id"]).to_pydict()
+    for number, slot, hero in zip(*players.values(), strict=True):
+        heroes.setdefault(number, [0] * 10)[slot] = hero or 0
+    names = ["match_id", "start_time", "duration", "radiant_win"]
+    columns = recordings[MATCHES.name].select([*names, "radiant_team_id", "dire_team_id"])
+    for row in zip(*columns.to_pydict().values(), strict=True):
+        number, start, seconds, won, radiant, dire = row
+        lineup = tuple(heroes.get(number, [0] * 10))
+        yield Result(number, start, start + seconds, won, (radiant, dire), lineup)
+
+
+def survey(folder: Path, keys: Sequence[str]) -> dict[str, dict[str, pa.Table]]:
+    """The strength before each match of a run's recordings, by shard."""
+    results: list[Result] = []
+    shard_of: dict[int, str] = {}
+    for key in keys:
+        tables = {
+            table.name: shards.read_shard(shards.shard_path(folder, table, key), table)
+            for table in (MATCHES, PLAYERS)
+        }
+        found = list(results_of(tables))
+        results += found
+        shard_of |= {result.number: key for result in found}
+    by_shard: dict[str, dict[int, Strength]] = {key: {} for key in keys}
+    for number, strength in strengths(results).items():
+        by_shard[shard_of[number]][number] = strength
+    return {key: {STRENGTH: as_table(known)} for key, known in by_shard.items()}
+
+
+STRENGTH = "strength"
+"""What the survey's table is called beside those of a recording."""
+
+
+def as_table(known: Mapping[int, Strength]) -> pa.Table:
+    """A row per match."""
+    columns = zip(*known.values(), strict=True) if known else [()] * len(Strength._fields)
+    named = {
+        name: pa.array(column, pa.float64())
+        for name, column in zip(Strength._fields, columns, strict=True)
+    }
+    return pa.table({"match_id": pa.array(list(known), pa.int64()), **named})
+
+
+def from_table(rows: pa.Table) -> dict[int, Strength]:
+    """The inverse of `as_table`."""
+    columns = rows.to_pydict()
+    numbers = columns.pop("match_id")
+    return dict(zip(numbers, map(Strength, *columns.values()), strict=True))
+
+
+def features(match: Course, known: Mapping[int, Strength]) -> dict[str, Any]:
+    """The same at every minute of a match: it is all from before."""
+    nothing = Strength(0.0, 0.0, 2 * Ratings.team_variance, 0.0)
+    rows = [known.get(number, nothing) for number in match.match_id.tolist()]
+    values = np.array(rows, np.float64).reshape(-1, len(Strength._fields))[match.which]
+    places = [Strength._fields.index(name) for name in NAMES.values()]
+    return {name: values[:, place] for name, place in zip(NAMES, places, strict=True)}

@@ -1,0 +1,1 @@
+"""What players do next: items and wards, beside the counts they must beat."""

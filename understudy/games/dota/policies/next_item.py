@@ -1,0 +1,182 @@
+"""Which item a player buys next: counts of what others did, weighed by what is known here.
+
+Each count (by hero, by the items before, by time) gives every item a chance; a conditional logit
+(McFadden 1974) weighs their logarithms together with how far an item's parts are bought and
+whether it can be paid. Counts come from earlier matches than those the weights are fitted on. Owned
+items are never proposed; a hero or an item never counted falls back to everybody's habits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy.games.dota.features.inventory import NOTHING, costs, item_keys
+from understudy.games.dota.features.timeline import Floats, Ints
+from understudy.games.dota.policies.purchases import Decisions
+
+BAND = 300
+"""Seconds that habits by time are counted in."""
+BANDS = 12
+_HEROES = 512
+
+
+def _keys(rows: Decisions) -> dict[str, Ints]:
+    """What each habit goes by, as one number per decision."""
+    size = len(item_keys()) + 1
+    last, before = rows.last - NOTHING, rows.before_last - NOTHING
+    band = np.clip(rows.t // BAND, 0, BANDS - 1)
+    hero = np.clip(rows.hero, 0, _HEROES - 1)
+    return {
+        "everybody": np.zeros(len(rows), np.int64),
+        "time": band,
+        "last": last,
+        "hero": hero,
+        "hero, time": hero * BANDS + band,
+        "last two": last * size + before,
+        "hero, last": hero * size + last,
+        "hero, last two": (hero * size + last) * size + before,
+    }
+
+
+_PARENT = {
+    "everybody": None,
+    "time": "everybody",
+    "last": "everybody",
+    "hero": "everybody",
+    "hero, time": "hero",
+    "last two": "last",
+    "hero, last": "hero",
+    "hero, last two": "hero, last",
+}
+"""What a habit seen too seldom falls back to."""
+HABITS = tuple(_PARENT)
+OTHERS = ("parts bought", "all parts bought", "missing gold", "cost")
+PRIOR = 5.0
+"""Decisions that the wider habit counts for. Up: rarer habits are believed less."""
+
+
+@dataclass(frozen=True)
+class Habits:
+    """Counts of choices by key, for each habit."""
+
+    counts: dict[str, dict[int, Floats]]
+
+    def chances(self, rows: Decisions) -> dict[str, Floats]:
+        """[D, I] for each habit, each smoothed by the wider one."""
+        size = len(item_keys())
+        found: dict[str, Floats] = {}
+        keys = _keys(rows)
+        for name, parent in _PARENT.items():
+            prior = np.full((len(rows), size), 1 / size) if parent is None else found[parent]
+            table, known = self.counts[name], np.zeros((len(rows), size))
+            for key in np.unique(keys[name]).tolist():
+                if key in table:
+                    known[keys[name] == key] = table[key]
+            total = known.sum(axis=1, keepdims=True)
+            found[name] = (known + PRIOR * prior) / (total + PRIOR)
+        return found
+
+
+def count(rows: Decisions) -> Habits:
+    """What was chosen how often."""
+    size = len(item_keys())
+    counts: dict[str, dict[int, Floats]] = {}
+    for name, keys in _keys(rows).items():
+        values, place = np.unique(keys, return_inverse=True)
+        table = np.bincount(place * size + rows.chosen, minlength=len(values) * size)
+        lines = table.reshape(-1, size).astype(np.float32)
+        counts[name] = dict(zip(values.tolist(), lines, strict=True))
+    return Habits(counts)
+
+
+def columns(habits: Habits, rows: Decisions) -> Floats:
+    """[D, I, K]: all that is weighed."""
+    chances = habits.chances(rows)
+    missing = np.clip(costs() * (1 - rows.progress) - rows.cash[:, None], 0, None)
+    parts = [np.log(chances[name]) for name in HABITS]
+    parts += [rows.progress, (rows.progress > 0.99).astype(float), missing / 1000]
+    parts.append(np.broadcast_to(costs() / 1000, rows.progress.shape))
+    return np.stack(parts, axis=2).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class NextItem:
+    """The policy."""
+
+    habits: Habits
+    weights: Floats
+    """One for each of HABITS and OTHERS."""
+
+    def chances(self, rows: Decisions) -> Floats:
+        """[D, I]; 0 for what is owned."""
+        found = [
+            softmax(columns(self.habits, part) @ self.weights, ~part.owned)
+            for part in _chunks(rows)
+        ]
+        return np.concatenate(found) if found else np.zeros((0, len(item_keys())))
+
+
+def _chunks(rows: Decisions, size: int = 4000) -> Sequence[Decisions]:
+    return [rows.where(slice(start, start + size)) for start in range(0, len(rows), size)]
+
+
+def softmax(score: Floats, allowed: Any) -> Floats:
+    """Chances in proportion to exp(score), among what is allowed."""
+    score = np.where(allowed, score, -np.inf)
+    grown = np.exp(score - score.max(axis=1, keepdims=True))
+    return grown / grown.sum(axis=1, keepdims=True)
+
+
+def fit(train: Decisions, val: Decisions, *, most: int = 12_000, seed: int = 0) -> NextItem:
+    """Count in `train`, weigh on some of `val`, then count everything."""
+    chosen = np.random.default_rng(seed).permutation(len(val))[:most]
+    some = val.where(np.sort(chosen))
+    known = np.concatenate([columns(count(train), part) for part in _chunks(some)])
+    weights = _weigh(known, some)
+    both = Decisions(
+        **{n: np.concatenate([getattr(train, n), getattr(val, n)]) for n in vars(train)}
+    )
+    return NextItem(count(both), weights)
+
+
+def _weigh(known: Floats, rows: Decisions, ridge: float = 1.0) -> Floats:
+    """Weights that make the choices likeliest, by Newton's method from 'hero, last' alone."""
+    start = np.zeros(known.shape[2])
+    start[HABITS.index("hero, last")] = 1.0
+    weights, here = start.copy(), np.arange(len(rows))
+
+    def loss(tried: Floats) -> float:
+        chance = softmax(known @ tried, ~rows.owned)[here, rows.chosen]
+        away = tried - start
+        return float(-np.log(np.maximum(chance, 1e-300)).sum() + ridge / 2 * away @ away)
+
+    for _ in range(30):
+        chance = softmax(known @ weights, ~rows.owned)
+        mean = np.einsum("di,dik->dk", chance, known)
+        gradient = (mean - known[here, rows.chosen]).sum(axis=0) + ridge * (weights - start)
+        square = np.einsum("di,dik,dil->kl", chance, known, known, optimize=True)
+        hessian = square - mean.T @ mean + ridge * np.eye(len(weights))
+        step, before = np.linalg.solve(hessian, gradient), loss(weights)
+        while loss(weights - step) > before and np.abs(step).max() > 1e-5:
+            step = step / 2  # far from the best, a whole step may go too far
+        weights = weights - step
+        if np.abs(step).max() < 1e-4:
+            break
+    return weights
+
+
+def baseline(habits: Habits, rows: Decisions, name: str = "hero, last") -> Floats:
+    """[D, I]: one habit alone, owned items left out; what a policy must beat."""
+    found = []
+    for part in _chunks(rows):
+        chance = habits.chances(part)[name] * ~part.owned
+        found.append(chance / chance.sum(axis=1, keepdims=True))
+    return np.concatenate(found)
+
+
+def ranks(chance: Floats, chosen: Ints) -> Ints:
+    """The place of what was chosen, 0 for the likeliest; ties count against it."""
+    own = chance[np.arange(len(chosen)), chosen][:, None]
+    return (chance >= own).sum(axis=1) - 1

@@ -1,0 +1,120 @@
+"""The items of a match beside what would have been advised, every five minutes, as a panel."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from understudy.games.dota import facts
+from understudy.games.dota.advice.match_context import Models, Story
+from understudy.games.dota.advice.recommend import SIDES, held_at, item_lines
+from understudy.games.dota.features.inventory import places
+from understudy.report.page import Panel
+
+EVERY = 5
+"""Minutes between two looks."""
+DEAR = 2000
+"""Gold from which an item is named in a player's line."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One player at one minute."""
+
+    minute: int
+    advised: list[dict[str, Any]]
+    """As `recommend` gives it; nothing where the state is out of range."""
+    bought: list[tuple[int, str]]
+    """Dearer items new to the player until the next look: minute and key."""
+
+    def followed(self, most: int) -> bool:
+        """Was any of the first `most` bought?"""
+        return bool({line["key"] for line in self.advised[:most]} & {key for _, key in self.bought})
+
+
+def looks(story: Story, models: Models, slot: int) -> Iterator[Look]:
+    """A player's match in steps of `EVERY` minutes."""
+    for row in range(EVERY, len(story.course.t), EVERY):
+        now = int(story.course.t[row])
+        strange = models.value.out_of_range(story.samples.where(np.array([row])))
+        advised = [] if strange else item_lines(story, models, row, slot)
+        yield Look(now // 60, advised, _bought(story, slot, now, now + 60 * EVERY))
+
+
+def _bought(story: Story, slot: int, begin: int, end: int) -> list[tuple[int, str]]:
+    """Items worth a decision that the player had not, within (begin, end]."""
+    bought, owned = story.course.events["purchase"], held_at(story, slot, begin).owned
+    mine = (bought.slot == slot) & (bought.t > begin) & (bought.t <= end)
+    first: dict[str, int] = {}
+    for t, key in zip(bought.t[mine].tolist(), bought.key.filter(mine).to_pylist(), strict=True):
+        if (place := places().get(key)) is not None and not owned[place]:
+            first.setdefault(key, t // 60)
+    return [(minute, key) for key, minute in first.items()]
+
+
+# --- the panel -----------------------------------------------------------------------------------
+
+_STYLE = """<style>
+.items details{border-top:1px solid var(--line);padding:.35rem 0}
+.items summary{cursor:pointer}.items summary span{color:var(--soft)}
+.items table{margin:.4rem 0 .6rem 1rem}
+.items th,.items td{text-align:left;vertical-align:top;padding:.15rem .6rem}
+.items th{color:var(--soft);font-size:.8rem}
+.items b::before{content:"\\2713\\00a0"}
+</style>"""
+
+
+def items_panel(story: Story, models: Models) -> Panel:
+    """A line per player, which opens to what was advised and what was bought."""
+    players = "".join(_player(story, models, slot) for slot in range(10))
+    note = (
+        f"Items of {DEAR:,} gold and more with their minute; open a player for the advice of every "
+        f"{EVERY} minutes, the most usual first, beside what was bought until the next. A tick: "
+        "bought. Hover over an advice for what the value model thinks of it: an opinion, no proof."
+    )
+    html = f'<div class="items">{players}</div>'
+    return Panel("Items and advice", html, note=note, head=_STYLE, wide=True)
+
+
+def _player(story: Story, models: Models, slot: int) -> str:
+    known = list(looks(story, models, slot))
+    judged = [look for look in known if look.advised and look.bought]
+    first, some = (sum(look.followed(most) for look in judged) for most in (1, 3))
+    told = SIDES[slot // 5]
+    if judged:
+        told += f"; bought as advised {some} of {len(judged)} times, by the first advice {first}"
+    rows = "".join(_row(look) for look in known)
+    return (
+        f"<details{' open' if slot == 0 else ''}><summary><strong>{escape(story.hero(slot))}"
+        f"</strong> <span>{told}</span><br>{_great_items(story, slot)}"
+        "</summary><table><thead><tr><th>minute</th><th>advised then</th>"
+        f"<th>bought in the next {EVERY} minutes</th></tr></thead><tbody>{rows}</tbody></table>"
+        "</details>"
+    )
+
+
+def _great_items(story: Story, slot: int) -> str:
+    bought = story.course.events["purchase"]
+    mine = bought.slot == slot
+    things = zip(bought.t[mine].tolist(), bought.key.filter(mine).to_pylist(), strict=True)
+    known = ((t, facts.items().get(key)) for t, key in things)
+    words = [f"{item.name} {t // 60}" for t, item in known if item and item.cost >= DEAR]
+    return escape(", ".join(words)) or "no item of note"
+
+
+def _row(look: Look) -> str:
+    taken = {key for _, key in look.bought}
+    advised = ", ".join(_advice(line, line["key"] in taken) for line in look.advised)
+    bought = ", ".join(f"{facts.items()[key].name} {minute}" for minute, key in look.bought)
+    return (
+        f"<tr><td>{look.minute}</td><td>{advised or 'no advice: beyond what was trained on'}</td>"
+        f"<td>{escape(bought) or '-'}</td></tr>"
+    )
+
+
+def _advice(line: dict[str, Any], taken: bool) -> str:
+    tip = f"model {line['model']} points; {line['why']}"
+    words = f'<span title="{escape(tip)}">{escape(line["item"])} {line["chance"]:.0%}</span>'
+    return f"<b>{words}</b>" if taken else words

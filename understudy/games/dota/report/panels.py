@@ -1,0 +1,250 @@
+"""Pages: one match with its chances and swings, and what a run's value models are worth."""
+
+import json
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from understudy.data import shards
+from understudy.data.runs import Run
+from understudy.games.dota.advice.match_context import Models, Story
+from understudy.games.dota.advice.recommend import SIDES
+from understudy.games.dota.features.timeline import Floats
+from understudy.games.dota.policies import wards
+from understudy.games.dota.report.item_timeline import items_panel
+from understudy.games.dota.report.scenarios import firsts, rates
+from understudy.games.dota.sources.tables import EVENTS, MATCHES
+from understudy.games.dota.value.checkpoint import ValueModel
+from understudy.report import charts
+from understudy.report.page import Panel
+
+SWINGS = 6
+"""The minutes in which the chance moved most, told one by one."""
+MAP = 400  # the side of the ward map's drawing
+
+
+def match_panels(story: Story, models: Models) -> list[Panel]:
+    """All about one match."""
+    model = models.value
+    chance = model.chance(story.samples)
+    return [
+        _chance_panel(story, model, chance),
+        _economy_panel(story),
+        _swings_panel(story, chance),
+        _wards_panel(story),
+        items_panel(story, models),
+    ]
+
+
+def _chance_panel(story: Story, model: ValueModel, chance: Floats) -> Panel:
+    minutes = (story.course.t / 60).tolist()
+    marks = [
+        charts.Mark(t / 60, float(np.interp(t / 60, minutes, chance)), word)
+        for t, word in _great_events(story)
+    ]
+    chart = charts.line_chart(
+        {"Radiant wins": list(zip(minutes, chance.tolist(), strict=True))},
+        title="Chance that Radiant wins",
+        x_label="minute",
+        unit="percent",
+        marks=marks,
+    )
+    words = model.out_of_range(story.samples)
+    won = SIDES[not story.outline["radiant_win"]]
+    note = f"{won} won. Trained on {', '.join(model.patches)}; this match is of {story.patch}."
+    if words:
+        note += f" Not to be trusted everywhere: {'; '.join(words)}."
+    return Panel("Who will win", chart, note=note, wide=True)
+
+
+_NAMED = {
+    "CHAT_MESSAGE_ROSHAN_KILL": "Roshan",
+    "CHAT_MESSAGE_FIRSTBLOOD": "first blood",
+}
+
+
+def _great_events(story: Story) -> list[tuple[int, str]]:
+    """Roshan, first blood, barracks."""
+    things = story.course.events["objective"]
+    found = []
+    for t, team, key, target in zip(
+        things.t.tolist(),
+        things.team.tolist(),
+        things.key.to_pylist(),
+        things.target.to_pylist(),
+        strict=True,
+    ):
+        if key in _NAMED and team >= 0:
+            found.append((t, f"{_NAMED[key]}, {SIDES[team]}"))
+        elif key == "building_kill" and target and "melee_rax" in target:
+            found.append((t, f"barracks of {_loser(target)} fall"))
+    return [(t, word) for t, word in found if 0 <= t <= story.course.t[-1]]
+
+
+def _loser(target: str) -> str:
+    return SIDES["badguys" in target]
+
+
+def _economy_panel(story: Story) -> Panel:
+    minutes = (story.course.t / 60).tolist()
+    lines = {
+        name: list(zip(minutes, values.tolist(), strict=True))
+        for name, values in story.course.advantage.items()
+    }
+    chart = charts.line_chart(lines, title="Lead of Radiant", x_label="minute")
+    return Panel("Gold and experience", chart, note="Gold is gold earned, not cash.", wide=True)
+
+
+def _swings_panel(story: Story, chance: Floats) -> Panel:
+    """The largest changes, with what happened in that minute."""
+    moved = np.diff(chance)
+    rows = []
+    for place in np.argsort(-np.abs(moved))[:SWINGS]:
+        begin, end = int(story.course.t[place]), int(story.course.t[place + 1])
+        rows.append(
+            (end // 60, float(chance[place]), float(chance[place + 1]), _told(story, begin, end))
+        )
+    table = charts.table(
+        ("minute", "before", "after", "what happened"), sorted(rows), percent=("before", "after")
+    )
+    return Panel("Swings", table, note="The minutes that changed most.", wide=True)
+
+
+def _told(story: Story, begin: int, end: int) -> str:
+    """Kills, buildings and Roshan within (begin, end], in words."""
+    words = []
+    kills = story.course.events["kill"]
+    within = (kills.t > begin) & (kills.t <= end)
+    counts = [int((within & (kills.team == team)).sum()) for team in (0, 1)]
+    if any(counts):
+        words.append(f"kills {counts[0]}:{counts[1]}")
+    things = story.course.events["objective"]
+    for t, team, key, target in zip(
+        things.t.tolist(),
+        things.team.tolist(),
+        things.key.to_pylist(),
+        things.target.to_pylist(),
+        strict=True,
+    ):
+        if begin < t <= end:
+            if key == "building_kill" and target:
+                name = target.split("guys_", 1)[-1].replace("_", " ")
+                words.append(f"{name} of {_loser(target)} falls")
+            elif key in _NAMED and team >= 0:
+                words.append(f"{_NAMED[key]}, {SIDES[team]}")
+    return ", ".join(words) or "gold and experience alone"
+
+
+# --- wards ---------------------------------------------------------------------------------------
+
+_SLIDER = """<script>
+document.addEventListener("input", event => {
+  if (!event.target.matches(".ward-time")) return;
+  const box = event.target.closest(".wards"), now = 60 * event.target.value;
+  box.querySelector("output").textContent = "minute " + event.target.value;
+  for (const dot of box.querySelectorAll("circle"))
+    dot.style.display = +dot.dataset.from <= now && now < +dot.dataset.to ? "" : "none";
+});
+</script>
+<style>.wards svg{max-width:28rem;width:100%;background:var(--well,#8882)}
+.wards label{display:block}.wards input{width:100%;max-width:28rem}</style>"""
+
+
+def _wards_panel(story: Story) -> Panel:
+    """Observer wards on the map, with a slider for the time."""
+    rows = wards.placements(story.tables)
+    events = story.tables["events"].to_pylist()
+    placed = [e for e in events if e["event_type"] == "ward_obs_place" and e["x"] is not None]
+    last = int(story.course.t[-1])
+    scale = MAP / (wards.HIGH - wards.LOW)
+    dots = []
+    for event, life in zip(placed, rows.life.tolist(), strict=True):
+        until = event["t"] + (life if life == life else 360)  # NaN: never seen to end
+        x, y = (event["x"] - wards.LOW) * scale, MAP - (event["y"] - wards.LOW) * scale
+        told = f"{SIDES[event['team']]}, {event['t'] // 60} min, stood {until - event['t']:.0f} s"
+        dots.append(
+            f'<circle cx="{x:.0f}" cy="{y:.0f}" r="7" fill="var(--s{event["team"] + 1})" '
+            f'data-from="{event["t"]}" data-to="{until:.0f}"><title>{escape(told)}</title></circle>'
+        )
+    keys = "".join(
+        f'<span class="key" style="--color:var(--s{team + 1})">{side}</span>'
+        for team, side in enumerate(SIDES)
+    )
+    html = (
+        f'<div class="wards">{keys}<svg viewBox="0 0 {MAP} {MAP}" role="img" '
+        'aria-label="Observer wards">'
+        f"{''.join(dots)}</svg><label>Standing at <output>any time</output>"
+        f'<input class="ward-time" type="range" min="0" max="{last // 60}" value="0"/>'
+        "</label></div>"
+    )
+    return Panel("Wards", html, note="Hover for who and how long.", head=_SLIDER)
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def run_panels(run: Run) -> list[Panel]:
+    """What the value models of a run are worth."""
+    found = []
+    for path in sorted(run.models.glob("*/evaluation.json")):
+        told = json.loads(path.read_text())
+        if "line_up" in told:
+            found.append(_line_up_panel(path.parent.name, told))
+    return [*found, *_scenario_panels(run)]
+
+
+def _scenario_panels(run: Run) -> list[Panel]:
+    """How often the side that was first went on to win."""
+    found: list[tuple[str, int, bool]] = []
+    for path in sorted(run.recordings.glob(f"{MATCHES.name}-*.parquet")):
+        other = shards.shard_path(run.recordings, EVENTS, shards.shard_key(path))
+        events = shards.read_shard(
+            other, EVENTS, ["match_id", "t", "team", "event_type", "key", "target"]
+        )
+        found += firsts({"matches": shards.read_shard(path, MATCHES), "events": events})
+    if not found:
+        return []
+    names = ("first", "minutes", "matches", "won", "low", "high")
+    rows = [(r.scenario, r.minutes, r.matches, r.won, r.low, r.high) for r in rates(found)]
+    table = charts.table(names, rows, percent=names[3:])
+    note = (
+        "By the minute it happened, with 95 % intervals. Leads come with it: no cause is claimed."
+    )
+    return [Panel("Who is first wins how often", table, note=note, wide=True)]
+
+
+def _line_up_panel(name: str, told: dict[str, Any]) -> Panel:
+    names = ("model", "log loss", "beside LR-7", "low", "high", "AUC", "dGold RMSE", "dXP RMSE")
+    rows = [
+        (
+            model,
+            score["log_loss"],
+            *(score["beside_bar"][part] for part in ("mean", "low", "high")),
+            score["auc"],
+            score["dgold_rmse"],
+            score["dxp_rmse"],
+        )
+        for model, score in told["line_up"].items()
+    ]
+    curve = {
+        "seen": [(row["said"], row["seen"]) for row in told["reliability"]],
+        "right": [(0.0, 0.0), (1.0, 1.0)],
+    }
+    chart = charts.line_chart(curve, title="Said and seen", x_label="said", y_label="seen")
+    drift = charts.table(
+        ("patch", "matches", "slope", "low", "high", "verdict"),
+        [
+            tuple(
+                row[part]
+                for part in ("patch", "matches", "slope", "slope_low", "slope_high", "verdict")
+            )
+            for row in told["drift"]
+        ],
+    )
+    return Panel(
+        f"Value: {name}",
+        charts.table(names, rows) + chart + drift,
+        note="Differences in log loss with 95 % intervals, bootstrapped by match.",
+        wide=True,
+    )

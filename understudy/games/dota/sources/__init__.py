@@ -1,0 +1,1 @@
+"""Where matches come from: OpenDota's files and API, tables, made-up ones."""

@@ -1,0 +1,1 @@
+"""Who will win: models, how they are trained, tested, calibrated and watched."""

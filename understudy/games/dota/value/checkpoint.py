@@ -1,0 +1,118 @@
+"""A value model on disk: numbers as JSON, nothing that is run when it is read.
+
+The chance of winning and the linear guess of the changes need numpy alone, so advice and reports
+work without XGBoost; the trees that better the changes lie beside them.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy.data.files import write_text, writing
+from understudy.errors import InputError
+from understudy.games.dota.facts import patch_name
+from understudy.games.dota.features.samples import Samples
+from understudy.games.dota.value.drift import ranges
+from understudy.games.dota.value.models import MAJOR, MINOR, Blend, Fitted, Linear, symmetric
+
+FORMAT = 2
+NAMES = (*MAJOR, *MINOR)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a value model thinks of one state beside another, for one side."""
+
+    gain: float
+    """Change of the side's chance to win."""
+    error: float
+    """One standard error of it, by how certain the model is of its own weights."""
+
+    def __str__(self) -> str:
+        """In points of a hundred."""
+        return f"{round(100 * self.gain, 1) + 0.0:+.1f} ± {100 * self.error:.1f}"
+
+
+@dataclass(frozen=True)
+class ValueModel:
+    """Our best, read back."""
+
+    linear: Linear
+    patches: tuple[str, ...]
+    """What it was trained on."""
+    seen: dict[str, tuple[float, float]]
+    """The least and most of the features that decide most."""
+
+    def chance(self, samples: Samples) -> Any:
+        """That Radiant wins, for every row."""
+        return self.linear.predict("y_win", samples)
+
+    def worth(self, states: Samples, beside: Samples, team: int) -> list[Worth]:
+        """Each row's state beside another's, for a side.
+
+        Errors of weights count as independent of each other.
+        """
+        before, after = self.chance(beside), self.chance(states)
+        apart = self.linear.columns(states) - self.linear.columns(beside)
+        assert self.linear.spread is not None
+        error = np.sqrt(((apart * self.linear.spread[:-1]) ** 2).sum(axis=1))
+        middle = (before + after) / 2
+        gain = (1 - 2 * team) * (after - before)
+        error = middle * (1 - middle) * error
+        return [Worth(*pair) for pair in zip(gain.tolist(), error.tolist(), strict=True)]
+
+    def out_of_range(self, samples: Samples) -> list[str]:
+        """Features of any row that lie beyond what was trained on, each with a word."""
+        words = []
+        for name, (least, most) in self.seen.items():
+            values = samples.column(name)
+            if (values < least).any() or (values > most).any():
+                words.append(f"{name} is beyond the {least:,.0f} to {most:,.0f} of training")
+        return words
+
+
+def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
+    """Write a model that `load` reads."""
+    assert isinstance(model, Blend) and isinstance(model.linear, Linear)
+    assert model.linear.spread is not None
+    patches = [patch_name(patch) for patch in np.unique(train.patch).tolist()]
+    weights = {label: _rounded(values) for label, values in model.linear.weights.items()}
+    told = {
+        "format": FORMAT,
+        "columns": [*NAMES, "constant"],
+        "weights": weights,
+        "spread": _rounded(model.linear.spread),
+        "patches": patches,
+        "matches": len(np.unique(train.match_id)),
+        "seed": seed,
+        "seen": ranges(train),
+    }
+    write_text(folder / "model.json", json.dumps(told, indent=1) + "\n")
+    for label, booster in getattr(model.trees, "boosters", {}).items():
+        with writing(folder / f"{label}.json") as aside:
+            aside.write_bytes(booster.save_raw("json"))
+
+
+def _rounded(values: Any) -> list[float]:
+    return [float(f"{value:.9g}") for value in values.tolist()]
+
+
+def load(path: Path) -> ValueModel:
+    """A model that `save` wrote."""
+    try:
+        told = json.loads(path.read_text())
+        if told["format"] != FORMAT or told["columns"] != [*NAMES, "constant"]:
+            raise ValueError("made for other features")
+        weights = {label: np.array(values) for label, values in told["weights"].items()}
+        spread = np.array(told["spread"], np.float64)
+        seen = {name: (float(low), float(high)) for name, (low, high) in told["seen"].items()}
+        patches = tuple(map(str, told["patches"]))
+    except (OSError, ValueError, KeyError, TypeError) as failure:
+        raise InputError(
+            f"{path} is no value model this program reads ({failure}). "
+            "Train one: understudy train dota value"
+        ) from failure
+    return ValueModel(Linear(symmetric, weights, spread), patches, seen)

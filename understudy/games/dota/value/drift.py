@@ -1,0 +1,141 @@
+"""When not to trust a value model: patch by patch, is what it says still what happens?
+
+The slope is that of the log odds: 1 where leads mean what they meant, below 1 where the model is
+too sure. `excess` is the log loss beyond what the model itself expects; both with intervals by
+match. A feature is out of range where it lies beyond anything the model was trained on.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from understudy.errors import InputError
+from understudy.games.dota import facts
+from understudy.games.dota.features.samples import Samples
+from understudy.games.dota.features.timeline import Floats
+from understudy.games.dota.value import splits
+from understudy.games.dota.value.calibration import slope_and_shift
+from understudy.games.dota.value.metrics import log_losses
+
+if TYPE_CHECKING:
+    from understudy.games.dota.value.checkpoint import ValueModel
+
+ENOUGH = 30
+"""Matches below which nothing is said."""
+FAR = 0.25
+"""A slope this far from 1 for certain: the model is not to be trusted before it is trained anew."""
+RANGED = ("radiant_gold_adv", "radiant_xp_adv", "gold_total", "t_min")
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How a model fares on one patch."""
+
+    patch: str
+    matches: int
+    log_loss: float
+    excess: float
+    excess_low: float
+    excess_high: float
+    slope: float
+    slope_low: float
+    slope_high: float
+    out_of_range: float
+    """Share of rows beyond the training range."""
+    verdict: str
+
+
+def ranges(train: Samples) -> dict[str, tuple[float, float]]:
+    """What a model has seen of the features that decide most."""
+    return {
+        name: (float(values.min()), float(values.max()))
+        for name, values in ((name, train.column(name)) for name in RANGED)
+    }
+
+
+def drift(
+    samples: Samples,
+    chance: Floats,
+    seen: dict[str, tuple[float, float]],
+    *,
+    seed: int = 0,
+    draws: int = 200,
+) -> list[dict[str, Any]]:
+    """A line per patch, oldest first."""
+    found = []
+    for patch in np.unique(samples.patch).tolist():
+        rows = samples.patch == patch
+        line = _of_one(
+            facts.patch_name(patch), samples.where(rows), chance[rows], seen, seed, draws
+        )
+        found.append(asdict(line))
+    return found
+
+
+def watch(model: "ValueModel", samples: Samples, folder: Path, seed: int = 0) -> dict[str, Any]:
+    """A trained model on samples of any run; matches that `folder` says it saw are left out."""
+    trained = folder / "splits" / "train.txt"
+    seen = list(splits.numbers_in(trained)) if trained.is_file() else []
+    known = np.isin(samples.match_id, np.array(seen, np.int64))
+    fresh = samples.where(~known).begun()
+    if not len(fresh):
+        raise InputError("all matches of this run were trained on; drift needs others")
+    return {
+        "trained_on": list(model.patches),
+        "left_out": len(np.unique(samples.match_id[known])),
+        "drift": drift(fresh, model.chance(fresh), model.seen, seed=seed),
+    }
+
+
+def _of_one(
+    name: str,
+    samples: Samples,
+    chance: Floats,
+    seen: dict[str, tuple[float, float]],
+    seed: int,
+    draws: int,
+) -> Drift:
+    won = samples.labels["y_win"]
+    loss = log_losses(won, chance)
+    expected = log_losses(chance, chance)
+    numbers, place = np.unique(samples.match_id, return_inverse=True)
+    weight = samples.weights()
+    dice = np.random.default_rng(seed)
+    slopes, excesses = [], []
+    for _ in range(draws):
+        drawn = np.bincount(dice.integers(len(numbers), size=len(numbers)), minlength=len(numbers))
+        again = weight * drawn[place]
+        slopes.append(slope_and_shift(won, chance, again, 1.0, 1.0)[0])
+        excesses.append(float(again @ (loss - expected) / again.sum()))
+    slope_low, slope_high = np.quantile(slopes, [0.025, 0.975])
+    low, high = np.quantile(excesses, [0.025, 0.975])
+    outside = np.zeros(len(samples), bool)
+    for feature, (least, most) in seen.items():
+        values = samples.column(feature)
+        outside |= (values < least) | (values > most)
+    return Drift(
+        patch=name,
+        matches=len(numbers),
+        log_loss=float(loss.mean()),
+        excess=float(weight @ (loss - expected) / weight.sum()),
+        excess_low=float(low),
+        excess_high=float(high),
+        slope=slope_and_shift(won, chance, weight, 1.0, 1.0)[0],
+        slope_low=float(slope_low),
+        slope_high=float(slope_high),
+        out_of_range=float(outside.mean()),
+        verdict=verdict(len(numbers), float(slope_low), float(slope_high), float(low)),
+    )
+
+
+def verdict(matches: int, slope_low: float, slope_high: float, excess_low: float) -> str:
+    """In words."""
+    if matches < ENOUGH:
+        return f"too few to say ({matches} of {ENOUGH})"
+    if slope_high < 1 - FAR or slope_low > 1 + FAR:
+        return "do not trust: train again on this patch"
+    if slope_high < 1 or slope_low > 1 or excess_low > 0:
+        return "calibrate: too sure" if slope_high < 1 or excess_low > 0 else "calibrate: too timid"
+    return "trust"

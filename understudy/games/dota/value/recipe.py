@@ -1,0 +1,272 @@
+"""The value recipe: fit the whole line-up, score it by match, calibrate it on few matches, keep it.
+
+Chances are scored on rows after the horn, 0 < t; changes also with the row at t = 0, as the
+seed has it. The bar to pass is the regression on seven features, so it stands beside everything.
+"""
+
+import json
+import time
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy.data.files import write_text
+from understudy.errors import InputError
+from understudy.games.dota.facts import patch_name
+from understudy.games.dota.features.samples import Samples, read_samples
+from understudy.games.dota.features.timeline import Floats
+from understudy.games.dota.value import metrics, splits
+from understudy.games.dota.value.calibration import METHODS, bias
+from understudy.games.dota.value.checkpoint import save
+from understudy.games.dota.value.drift import drift, ranges
+from understudy.games.dota.value.models import (
+    CHANGES,
+    V0,
+    V1,
+    Best,
+    Constant,
+    Fitted,
+    Model,
+    Seven,
+    Trees,
+)
+from understudy.games.dota.value.splits import LEFT, SIZES, Split, draw, write_split
+from understudy.learn.base import Progress
+
+BAR = "LR-7"
+OURS = "best"
+
+
+def _line_up() -> dict[str, Model]:
+    return {
+        "constant": Constant(),
+        BAR: Seven(),
+        "XGBoost v0": Trees(V0),
+        "XGBoost v1": Trees(V1),
+        OURS: Best(),
+    }
+
+
+def quick_line_up() -> dict[str, Model]:
+    """The same models with few trees."""
+    small = Trees(V0, rounds=20, rate=0.3)
+    models = _line_up()
+    models |= {"XGBoost v0": small, "XGBoost v1": replace(small, names=V1), OURS: Best().quick()}
+    return models
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueRecipe:
+    """How value models are trained and judged."""
+
+    description: str
+    split: str
+    """patch: the newest patch is the test; time: the last fifth; files: RUN/splits/*.txt."""
+    test: int | None = None
+    """The patch to test on, by OpenDota's number, whatever `split` says. None: as `split` says."""
+    models: Mapping[str, Model] = field(default_factory=_line_up)
+    turns: int = 20
+    """Draws of few matches for each size of the few-shot curve. Up: smoother, slower."""
+
+    def settings(self) -> dict[str, Any]:
+        """Everything but the description."""
+        models = {name: _settings_of(model) for name, model in self.models.items()}
+        return {"split": self.split, "test": self.test, "turns": self.turns, "models": models}
+
+    def fit(
+        self,
+        samples: Path,
+        out: Path,
+        seed: int,
+        *,
+        device: str = "cpu",
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Fit and judge the line-up; the evaluation and our best lie in `out` afterwards."""
+        done = out / "evaluation.json"
+        if done.is_file():
+            found: dict[str, Any] = json.loads(done.read_text())
+            return found
+        began = time.perf_counter()
+        known = read_samples(samples)
+        split = self._split(known, samples)
+        write_split(out / "splits", split, seed)
+        train, val, test = (known.of(part) for part in (split.train, split.val, split.test))
+        fitted: dict[str, Fitted] = {}
+        for number, (name, model) in enumerate(self.models.items(), start=1):
+            start = train if name == OURS else train.begun()
+            fitted[name] = model.fit(start, val.begun(), seed)
+            if progress:
+                progress(number, len(self.models) + 1, {})
+        save(out, fitted[OURS], train, seed)
+        evaluation = judge(fitted, test, seed)
+        evaluation |= {
+            "few_shot": few_shot(fitted[OURS], test, seed, self.turns),
+            "drift": _drift(fitted[OURS], train, val, test, seed),
+            "split": _described(known, split),
+            "steps": len(self.models),
+            "seconds": round(time.perf_counter() - began, 1),
+        }
+        if progress:
+            progress(len(self.models) + 1, len(self.models) + 1, {})
+        write_text(done, json.dumps(evaluation, indent=2) + "\n")
+        return evaluation
+
+    def _split(self, known: Samples, samples: Path) -> Split:
+        if self.split == "patch" or self.test is not None:
+            return splits.by_patch(known.outline(), self.test)
+        if self.split == "time":
+            return splits.by_time(known.outline())
+        return splits.read_split(samples.parent / "splits")
+
+
+def _settings_of(model: Any) -> dict[str, Any]:
+    """A model's settings, with a hash of the many names of features."""
+    found = {"kind": type(model).__name__, **asdict(model)}
+    trees = found.get("trees", found)
+    if "names" in trees:
+        digest = zlib.crc32(" ".join(trees["names"]).encode())
+        trees["names"] = f"{len(trees['names'])} features, {digest:08x}"
+    return found
+
+
+def _described(known: Samples, split: Split) -> dict[str, Any]:
+    outline = known.outline()
+    found: dict[str, Any] = {}
+    for name, numbers in (("train", split.train), ("val", split.val), ("test", split.test)):
+        patches = np.unique(outline.patch[np.isin(outline.match_id, numbers)]).tolist()
+        if not patches:
+            raise InputError(f"none of the matches to {name} on has samples")
+        found[name] = {"matches": len(numbers), "patches": [patch_name(p) for p in patches]}
+    return found
+
+
+# --- judging -------------------------------------------------------------------------------------
+
+
+def judge(fitted: Mapping[str, Fitted], test: Samples, seed: int) -> dict[str, Any]:
+    """Every model on the test matches, each beside the bar."""
+    begun = test.begun()
+    won, numbers = begun.labels["y_win"], begun.match_id
+    chances = {name: model.predict("y_win", begun) for name, model in fitted.items()}
+    losses = {name: metrics.log_losses(won, chance) for name, chance in chances.items()}
+    table = {
+        name: {
+            **_chance_scores(begun, chances[name], losses[name]),
+            "beside_bar": asdict(metrics.difference(losses[name], losses[BAR], numbers, seed=seed)),
+            **_change_scores(fitted[name], test, begun),
+        }
+        for name in fitted
+    }
+    minute = begun.column("t_min")
+    bands = {
+        band: {
+            "rows": int(rows.sum()),
+            "auc": {name: metrics.auc(won[rows], chances[name][rows]) for name in fitted},
+            "log_loss": {name: float(losses[name][rows].mean()) for name in fitted},
+            "beside_bar": asdict(
+                metrics.difference(losses[OURS][rows], losses[BAR][rows], numbers[rows], seed=seed)
+            ),
+        }
+        for band, rows in metrics.bands(minute).items()
+    }
+    curve = metrics.reliability(won, chances[OURS], begun.weights())
+    return {
+        "line_up": table,
+        "bands": bands,
+        "reliability": curve,
+        "calibration_error": metrics.calibration_error(curve),
+        "rows": len(begun),
+        "matches": len(np.unique(numbers)),
+    }
+
+
+def _chance_scores(test: Samples, chance: Floats, loss: Floats) -> dict[str, float]:
+    weight = test.weights()
+    return {
+        "log_loss": float(loss.mean()),
+        "log_loss_by_match": float(weight @ loss / weight.sum()),
+        "auc": metrics.auc(test.labels["y_win"], chance),
+    }
+
+
+def _change_scores(model: Fitted, test: Samples, begun: Samples) -> dict[str, float]:
+    found = {}
+    for label in CHANGES:
+        name = label.removeprefix("y_").removesuffix("_adv")
+        guess = model.predict(label, test)
+        found[f"{name}_rmse"] = metrics.rmse(test.labels[label], guess)
+        found[f"{name}_mae"] = float(np.abs(test.labels[label] - guess).mean())
+        later = test.column("t") > 0
+        found[f"{name}_rmse_begun"] = metrics.rmse(begun.labels[label], guess[later])
+    return found
+
+
+def few_shot(model: Fitted, test: Samples, seed: int, turns: int) -> list[dict[str, Any]]:
+    """What so many matches of the test patch buy, by each method; `turns` draws of each size."""
+    begun = test.begun()
+    chance = model.predict("y_win", begun)
+    guesses = {label: model.predict(label, begun) for label in CHANGES}
+    numbers = np.unique(begun.match_id)
+    table = []
+    for size in SIZES:
+        if size + LEFT > len(numbers):
+            break
+        rows = [_turn(begun, chance, guesses, numbers, size, seed, turn) for turn in range(turns)]
+        table.append({"matches": size, **_summed_up(rows)})
+    return table
+
+
+def _turn(
+    begun: Samples,
+    chance: Floats,
+    guesses: Mapping[str, Floats],
+    numbers: Any,
+    size: int,
+    seed: int,
+    turn: int,
+) -> dict[str, float]:
+    """One draw: each method's loss on the matches not drawn, less that of zero-shot."""
+    drawn, _ = draw(numbers, size, seed, turn)
+    few = np.isin(begun.match_id, drawn)
+    won = begun.labels["y_win"]
+    weight = np.full(few.sum(), size / few.sum())
+    found = {}
+    zero = metrics.log_losses(won[~few], chance[~few])
+    for name, method in METHODS.items():
+        better = method(won[few], chance[few], weight, begun.match_id[few])(chance[~few])
+        found[name] = float((metrics.log_losses(won[~few], better) - zero).mean())
+    found["zero-shot"] = float(zero.mean())
+    for label, guess in guesses.items():
+        truth = begun.labels[label]
+        plain, shrunk = bias(truth[few], guess[few], begun.match_id[few])
+        short = label.removeprefix("y_").removesuffix("_adv")
+        before = metrics.rmse(truth[~few], guess[~few])
+        found[f"{short} bias"] = metrics.rmse(truth[~few], guess[~few] + plain) - before
+        found[f"{short} shrunk"] = metrics.rmse(truth[~few], guess[~few] + shrunk) - before
+    return found
+
+
+def _summed_up(rows: list[dict[str, float]]) -> dict[str, Any]:
+    """Means over draws, with the middle 95 %."""
+    found: dict[str, Any] = {}
+    for name in rows[0]:
+        values = np.array([row[name] for row in rows])
+        low, high = np.quantile(values, [0.025, 0.975])
+        found[name] = {"mean": float(values.mean()), "low": float(low), "high": float(high)}
+    return found
+
+
+def _drift(model: Fitted, train: Samples, val: Samples, test: Samples, seed: int) -> list[Any]:
+    """On matches the model never saw."""
+    begun = [part.begun() for part in (val, test)]
+    seen = ranges(train)
+    return [
+        line
+        for part in begun
+        for line in drift(part, model.predict("y_win", part), seen, seed=seed)
+    ]

@@ -1,0 +1,109 @@
+"""Which matches are trained on, which tune, which are kept aside: by patch or by time, or by files.
+
+Files are as the seed has them: `train.txt`, `val.txt`, `test.txt`, and for few-shot calibration
+`test_calib_N.txt` and `test_eval_N.txt`, a match number a line.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from understudy.data.files import write_text
+from understudy.errors import InputError
+from understudy.games.dota import facts
+from understudy.games.dota.features.samples import Outline
+from understudy.games.dota.features.timeline import Ints
+
+SIZES = (25, 50, 100, 200, 500, 1000)
+"""Matches of a new patch to calibrate on."""
+LEFT = 100
+"""Matches that must be left to judge a calibration on."""
+SINCE = 54
+"""7.35: older matches are another game, and too few; they only tell how strong teams were."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Match numbers."""
+
+    train: Ints
+    val: Ints
+    test: Ints
+
+    def __post_init__(self) -> None:
+        parts = {"train": self.train, "val": self.val, "test": self.test}
+        for name, numbers in parts.items():
+            if not len(numbers):
+                raise InputError(f"no match to {name} on; more matches or another split is needed")
+        joined = np.concatenate(list(parts.values()))
+        if len(np.unique(joined)) < len(joined):
+            raise InputError("a match is in two of train, val and test")
+
+
+def by_patch(
+    matches: Outline, test: int | None = None, since: int = SINCE, val_share: float = 0.1
+) -> Split:
+    """Train on the patches before, test on the newest (or on `test`); val is the last of before."""
+    newest = int(matches.patch.max()) if test is None else test
+    if newest not in matches.patch:
+        known = ", ".join(facts.patch_name(patch) for patch in np.unique(matches.patch).tolist())
+        raise InputError(f"no match of {facts.patch_name(newest)} to test on; there are {known}")
+    earlier = matches.match_id[(matches.patch < newest) & (matches.patch >= since)]
+    if not len(earlier):
+        name = facts.patch_name(newest)
+        raise InputError(
+            f"no match of {facts.patch_name(since)} or later before {name}: nothing to train on"
+        )
+    tuned = max(1, round(val_share * len(earlier)))
+    return Split(earlier[:-tuned], earlier[-tuned:], matches.match_id[matches.patch == newest])
+
+
+def by_time(matches: Outline, since: int = SINCE) -> Split:
+    """The first 70 % of matches to train on, the next 10 % to tune, the last 20 % to test."""
+    kept = matches.match_id[matches.patch >= since]
+    first, second = int(0.7 * len(kept)), int(0.8 * len(kept))
+    return Split(kept[:first], kept[first:second], kept[second:])
+
+
+def read_split(folder: Path) -> Split:
+    """From files."""
+    return Split(*(np.array(list(numbers_in(folder / f"{n}.txt")), np.int64) for n in _NAMES))
+
+
+_NAMES = ("train", "val", "test")
+
+
+def numbers_in(path: Path) -> Iterator[int]:
+    """The match numbers of a file."""
+    try:
+        words = path.read_text().split()
+    except (OSError, UnicodeDecodeError) as failure:
+        raise InputError(
+            f"{path} cannot be read ({failure}). Make it: understudy split dota"
+        ) from failure
+    for word in words:
+        if not word.isdigit():
+            raise InputError(f"{path}: '{word[:40]}' is no match number")
+        yield int(word)
+
+
+def write_split(folder: Path, split: Split, seed: int) -> list[Path]:
+    """Files for a split and for few-shot calibration; which were written."""
+    files = {name: getattr(split, name) for name in _NAMES}
+    for size in SIZES:
+        if size + LEFT <= len(split.test):
+            calibrate, evaluate = draw(split.test, size, seed, 0)
+            files |= {f"test_calib_{size}": calibrate, f"test_eval_{size}": evaluate}
+    paths = []
+    for name, numbers in files.items():
+        paths.append(folder / f"{name}.txt")
+        write_text(paths[-1], "".join(f"{number}\n" for number in numbers.tolist()))
+    return paths
+
+
+def draw(matches: Ints, size: int, seed: int, turn: int) -> tuple[Ints, Ints]:
+    """Some matches at random, and the others; another turn, another draw."""
+    chosen = np.random.default_rng([seed, size, turn]).permutation(len(matches))
+    return matches[np.sort(chosen[:size])], matches[np.sort(chosen[size:])]

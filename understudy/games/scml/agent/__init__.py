@@ -1,0 +1,1 @@
+"""HRL-XF as it plays: four layers, their networks in numpy, weights, a trace."""

@@ -1,0 +1,248 @@
+"""HRL-XF as one agent for scml's worlds and ours.
+
+    from understudy.games.scml.agent import HRLAgent
+
+In the morning L2 says what to be after. In a decision L4 says which talk is served first, L3 what
+to do in it, and L1 what of that may be promised.
+"""
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from negmas import ResponseType, SAOResponse
+from scml.std import StdSyncAgent
+
+from understudy.games.scml.agent.l1_safety import Safety
+from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
+from understudy.games.scml.agent.policy import SHIPPED, Choice, Thought, mind_of
+from understudy.games.scml.agent.trace import Notes, Trace, Turn, turn_of
+from understudy.games.scml.domain import NUM_GOALS, Offer, SafetySettings
+from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.view.columns import Packed, packed
+from understudy.games.scml.view.observe import Observed, observed
+from understudy.games.scml.view.state import Memory, State, morning_of, place_of, promises_of
+from understudy.games.scml.view.turns import LiveTurns
+
+_RESPONSES = (ACCEPT_OFFER, REJECT_OFFER, END_NEGOTIATION)
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What to do in one talk."""
+
+    response: ResponseType
+    offer: Offer | None = None
+
+
+@dataclass(frozen=True)
+class Deliberation:
+    """One joint decision while it is being made."""
+
+    state: State
+    safety: Safety
+    """With the room that is left."""
+    columns: Packed
+    seen: Observed
+    ranked: Priorities
+    turns: LiveTurns
+    """Beside `safety`, without the offers that others still think about: as in training."""
+    thought: Thought | None
+
+
+class HRLAgent(StdSyncAgent):
+    """Plays Standard and OneShot worlds, with the weights that come with the package or others.
+
+    `checkpoint` is a file of weights or the folder of a trained model; None: L1's baseline and
+    L4's teacher alone. `reserve` is the share of the initial balance that purchases never touch.
+    `trace` is a file to which every decision is added with its reasons (`trace.py`).
+    """
+
+    checkpoint: Path | None = SHIPPED
+    trace: Trace | Path | None = None
+
+    def __init__(
+        self,
+        *arguments: Any,
+        checkpoint: Path | str | None = None,
+        reserve: float = 0.1,
+        trace: Path | str | None = None,
+        **named: Any,
+    ) -> None:
+        super().__init__(*arguments, **named)
+        chosen = self.checkpoint if checkpoint is None else Path(checkpoint)
+        self._mind = None if chosen is None else mind_of(chosen)
+        self._reserve = reserve
+        if trace is not None:
+            self.trace = Path(trace)
+        self._memory = Memory()
+        self._offered: dict[str, Offer] = {}
+        """What lies on the table of each partner, or was accepted and not yet signed."""
+        self._stock_falls = False
+        self._stock_before = 0
+
+    def init(self) -> None:
+        """The world is there."""
+        self._place = place_of(self.awi)
+        self._check_track()
+        named = self.id, self._place
+        self._dice = random.Random(repr(named))  # the same wherever the same world is played
+        own = self.id, type(self).__name__
+        self._notes = None if self.trace is None else Notes(self.trace, *own)
+        super().init()
+
+    def _check_track(self) -> None:
+        """Weights know the tracks they were trained for; those shipped leave others to L1."""
+        if self._mind is None:
+            return
+        if self.checkpoint is not SHIPPED:
+            self._mind.require(self._place.horizon)
+        elif self._place.horizon not in self._mind.about.horizons:
+            self._mind = None
+
+    def before_step(self) -> None:
+        """A new day."""
+        super().before_step()
+        stock = self.awi.current_inventory_input
+        # In scml stock never falls. Where it does, production takes from it.
+        self._stock_falls = self._stock_falls or stock < self._stock_before
+        self._stock_before = stock
+        self._morning = morning_of(self.awi, self._stock_falls)
+        self._set_goals()
+        self._memory.open_day()
+        self._offered = {}
+
+    def _set_goals(self) -> None:
+        """L2: what to be after today, raw and as the layers above read it."""
+        self._goals = self._told = np.zeros((1, NUM_GOALS), np.float32)
+        if self._mind is not None:
+            columns = packed([State(self._place, self._morning, promises_of(self.awi), ())])
+            seen = observed(columns, SafetySettings(self._reserve))
+            self._goals = self._mind.goals(columns, seen)
+            self._told = self._mind.told(columns, self._goals)
+
+    def first_proposals(self) -> dict[str, Offer | None]:
+        """A first offer to everybody, made at once, by a factory that opens its talks."""
+        if not self._place.opens:
+            return {}
+        state = self._state(name for name in self.negotiators if self.get_nmi(name) is not None)
+        decided = self._decide(state, "first_proposals")
+        for partner, decision in decided.items():
+            self._memory.say(partner, decision.offer)
+        return {partner: decision.offer for partner, decision in decided.items()}
+
+    def counter_all(
+        self, offers: Mapping[str, Offer | None], states: Mapping[str, Any]
+    ) -> dict[str, SAOResponse]:
+        """An answer to everybody who made an offer, decided at once."""
+        for partner, offer in offers.items():
+            self._memory.hear(partner, states[partner].step, offer)
+        decided = self._decide(self._state(offers), "counter_all")
+        for partner, decision in decided.items():
+            if decision.response is REJECT_OFFER:
+                self._memory.say(partner, decision.offer)
+        return {
+            partner: SAOResponse(decision.response, self._outcome(offers, partner, decision))
+            for partner, decision in decided.items()
+        }
+
+    @staticmethod
+    def _outcome(
+        offers: Mapping[str, Offer | None], partner: str, decision: Decision
+    ) -> Offer | None:
+        return offers[partner] if decision.response is ACCEPT_OFFER else decision.offer
+
+    def _state(self, partners: Iterable[str]) -> State:
+        """With the talks by name, because simulators differ in whom they ask about first."""
+        suppliers = set(self.awi.my_suppliers)
+        talks = tuple(self._memory.talk(name, name in suppliers) for name in sorted(partners))
+        return State(self._place, self._morning, promises_of(self.awi), talks)
+
+    def _decide(self, state: State, call: str) -> dict[str, Decision]:
+        """In order of priority, each with what those before it have left."""
+        now = self._deliberate(state)
+        decided: dict[str, Decision] = {}
+        turns: list[Turn] = []
+        for place in now.ranked.order.tolist():
+            talk = state.talks[place]
+            now.turns.come(place)
+            wish = self.decide(now, place)
+            decision = self.guard(now, place, wish)
+            if self._notes is not None:
+                turns.append(turn_of(now, place, wish, decision))
+            decided[talk.partner] = decision
+            binding = talk.heard[1:] if decision.response is ACCEPT_OFFER else decision.offer
+            self._offered.pop(talk.partner, None)
+            if binding is None:
+                now.turns.take(talk.buys, 0, 0, 0)
+            else:
+                quantity, day, price = binding
+                now.turns.take(talk.buys, quantity, day - state.morning.day, price)
+                now.safety.room.take(talk.buys, binding)
+                self._offered[talk.partner] = binding
+        if self._notes is not None:
+            has_goals = self._mind is not None and self._mind.about.goals
+            self._notes.write(state.morning.day, call, self._goals if has_goals else None, turns)
+        return decided
+
+    def _deliberate(self, state: State) -> Deliberation:
+        settings = SafetySettings(self._reserve)
+        safety, columns = Safety.of(state, settings), packed([state])
+        talked_about = {talk.partner for talk in state.talks}
+        for partner, offer in list(self._offered.items()):
+            if self.get_nmi(partner) is None:
+                del self._offered[partner]  # that talk is over: signed, or never will be
+            elif partner not in talked_about:
+                safety.room.take(partner in self.awi.my_suppliers, offer)
+        seen = observed(columns, settings)
+        ranked, thought = self._rank(columns, seen), None
+        if self._mind is not None:
+            thought = self._mind.think(seen, self._told)
+        turns = LiveTurns(columns, seen, ranked.weight, settings)
+        return Deliberation(state, safety, columns, seen, ranked, turns, thought)
+
+    def _rank(self, columns: Packed, seen: Observed) -> Priorities:
+        """L4: who is served first."""
+        if self._mind is None:
+            return priorities(teacher_scores(seen.thread), columns.first)
+        return self._mind.rank(columns, seen, self._told)
+
+    def decide(self, now: Deliberation, place: int) -> Decision:
+        """L3, about one talk. Without weights: accept what is safe, else offer the baseline."""
+        if self._mind is not None and now.thought is not None:
+            found = now.turns.found
+            chosen = self._mind.choose(now.thought, now.columns, now.seen, found, place, self._dice)
+            return _decision(chosen, now.state.morning.day)
+        if now.turns.found.safe[place]:
+            return Decision(ACCEPT_OFFER)
+        quantity, ahead, price = now.turns.found.baseline[place].tolist()
+        if quantity == 0:
+            return Decision(END_NEGOTIATION)
+        return Decision(REJECT_OFFER, (quantity, now.state.morning.day + ahead, price))
+
+    def guard(self, now: Deliberation, place: int, wish: Decision) -> Decision:
+        """L1: an unsafe acceptance becomes the nearest safe offer; an unsafe offer is cut."""
+        talk, safety = now.state.talks[place], now.safety
+        if wish.response is ACCEPT_OFFER and talk.heard is not None:
+            if safety.allows(talk.buys, talk.heard[1:]):
+                return wish
+            wish = Decision(REJECT_OFFER, talk.heard[1:])
+        offer = safety.clip(talk.buys, wish.offer) if wish.response is REJECT_OFFER else None
+        return Decision(REJECT_OFFER, offer) if offer is not None else Decision(END_NEGOTIATION)
+
+
+def _decision(choice: Choice, today: int) -> Decision:
+    if choice.offer is None:
+        return Decision(_RESPONSES[choice.response])
+    units, ahead, price = choice.offer
+    return Decision(REJECT_OFFER, (units, today + ahead, price))
+
+
+class L1Agent(HRLAgent):
+    """L1's baseline in the order of L4's teacher; nothing in it is learnt."""
+
+    checkpoint = None

@@ -1,0 +1,63 @@
+"""L4: which talk comes first when all want the same room.
+
+All open talks are weighed at once and served in order of weight, each clipped against what those
+before it have left. So it does not matter in which order a simulator asks.
+"""
+
+import math
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from understudy.games.scml.kernels import kernel
+from understudy.games.scml.view import features as f
+from understudy.games.scml.view.columns import Ints
+
+Array = np.ndarray[Any, np.dtype[np.float32]]
+
+SOON, GAIN, FIT, LATE = 1.0, 2.0, 1.5, 0.5
+"""How much each counts for the teacher: soon, at a good price, of a useful size, near the end."""
+_PLACE: Final = {name: place for place, name in enumerate(f.THREAD)}
+
+
+class Priorities(NamedTuple):
+    """Of the talks of many decisions."""
+
+    weight: Array
+    """[talks]: those of a decision add up to 1."""
+    order: Ints
+    """[talks]: the talks of each decision by falling weight; equals as they lie, by name."""
+
+
+def teacher_scores(thread: Array) -> Array:
+    """The heuristic that the network learns from: a score per open talk, from its features."""
+    heard, ahead, gain, fit, late = (
+        thread[:, _PLACE[name]] for name in ("is_heard", "ahead", "gain", "safe_share", "round")
+    )
+    return np.asarray(heard * (SOON * (1 - ahead) + GAIN * gain + FIT * fit) + LATE * late)
+
+
+def priorities(scores: Array, first: Ints) -> Priorities:
+    """Scores to weights; the talks of decision d are first[d] to first[d + 1]."""
+    found = Priorities(np.empty(len(scores), np.float32), np.empty(len(scores), np.int64))
+    _weigh(scores.astype(np.float64), first, found.weight, found.order)
+    return found
+
+
+@kernel
+def _weigh(scores, first, weight, order):  # type: ignore[no-untyped-def]
+    """A softmax and a stable sort within each decision."""
+    for d in range(len(first) - 1):
+        start, stop = first[d], first[d + 1]
+        highest, total = -math.inf, 0.0
+        for k in range(start, stop):
+            highest = max(highest, scores[k])
+        for k in range(start, stop):
+            total += math.exp(scores[k] - highest)
+        for k in range(start, stop):
+            weight[k] = math.exp(scores[k] - highest) / total
+            place = k
+            while place > start and scores[order[place - 1]] < scores[k]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = k

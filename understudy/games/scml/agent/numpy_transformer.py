@@ -1,0 +1,145 @@
+"""L3's view of what was said in a talk, compiled: `networks.HistoryNetwork` for a few talks.
+
+Only the last offer's view is needed, so the last layer is computed for that one alone.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from understudy.games.scml.kernels import kernel
+
+Array = np.ndarray[Any, np.dtype[np.float32]]
+HEADS = 2
+_SMALL = 1e-5
+
+
+class HistoryWeights(NamedTuple):
+    """Of the transformer, inputs first; those of its layers stacked."""
+
+    offer: Array
+    offer_bias: Array
+    ago: Array
+    ago_bias: Array
+    mix: Array
+    mix_bias: Array
+    out: Array
+    out_bias: Array
+    up: Array
+    up_bias: Array
+    down: Array
+    down_bias: Array
+
+
+class Scratch(NamedTuple):
+    """Room to compute in; compiled code cannot make any."""
+
+    x: Array
+    mixed: Array
+    some: Array
+    seen: Array
+    wide: Array
+    shares: Array
+
+
+def scratch(weights: HistoryWeights) -> Scratch:
+    """Enough for talks of any length."""
+    longest, width = weights.ago.shape
+    wide = weights.up.shape[2]
+    shapes = (longest, width), (longest, 3 * width), (width,), (width,), (wide,), (longest,)
+    return Scratch(*(np.zeros(shape, np.float32) for shape in shapes))
+
+
+@kernel
+def affine(x, weight, bias, out):  # type: ignore[no-untyped-def]
+    """x @ weight + bias."""
+    for j in range(len(out)):
+        out[j] = bias[j]
+    for i in range(len(x)):
+        value = x[i]
+        if value != 0.0:
+            for j in range(len(out)):
+                out[j] += value * weight[i, j]
+
+
+@kernel
+def _normal(x, out):  # type: ignore[no-untyped-def]
+    """Mean 0, spread 1."""
+    width, mean, square = len(x), 0.0, 0.0
+    for j in range(width):
+        mean += x[j]
+    mean /= width
+    for j in range(width):
+        square += (x[j] - mean) ** 2
+    scale = 1.0 / math.sqrt(square / width + _SMALL)
+    for j in range(width):
+        out[j] = (x[j] - mean) * scale
+
+
+@kernel
+def _look(mixed, place, shares, out):  # type: ignore[no-untyped-def]
+    """What one offer sees of itself and those before it."""
+    width = len(out)
+    size = width // HEADS
+    for head in range(HEADS):
+        start, highest, total = head * size, -math.inf, 0.0
+        for other in range(place + 1):
+            score = 0.0
+            for j in range(size):
+                score += mixed[place, start + j] * mixed[other, width + start + j]
+            shares[other] = score / math.sqrt(size)
+            highest = max(highest, shares[other])
+        for other in range(place + 1):
+            shares[other] = math.exp(shares[other] - highest)
+            total += shares[other]
+        for j in range(size):
+            out[start + j] = 0.0
+        for other in range(place + 1):
+            share = shares[other] / total
+            for j in range(size):
+                out[start + j] += share * mixed[other, 2 * width + start + j]
+
+
+@kernel
+def _step(w, layer, place, s):  # type: ignore[no-untyped-def]
+    """One offer through one layer."""
+    width = s.x.shape[1]
+    _look(s.mixed, place, s.shares, s.seen)
+    affine(s.seen, w.out[layer], w.out_bias[layer], s.some)
+    for j in range(width):
+        s.x[place, j] += s.some[j]
+    _normal(s.x[place], s.some)
+    affine(s.some, w.up[layer], w.up_bias[layer], s.wide)
+    for j in range(len(s.wide)):
+        s.wide[j] = max(s.wide[j], np.float32(0.0))
+    affine(s.wide, w.down[layer], w.down_bias[layer], s.some)
+    for j in range(width):
+        s.x[place, j] += s.some[j]
+
+
+@kernel
+def _end(history, last, w, s, found):  # type: ignore[no-untyped-def]
+    """The last offer's view of a talk."""
+    width, layers = w.offer.shape[1], len(w.mix)
+    for place in range(last + 1):
+        affine(history[place], w.offer, w.offer_bias, s.x[place])
+        for j in range(width):
+            s.x[place, j] += w.ago[last - place, j] + w.ago_bias[j]
+    for layer in range(layers):
+        for place in range(last + 1):
+            _normal(s.x[place], s.some)
+            affine(s.some, w.mix[layer], w.mix_bias[layer], s.mixed[place])
+        for place in range(last if layer == layers - 1 else 0, last + 1):
+            _step(w, layer, place, s)
+    _normal(s.x[last], found)
+
+
+@kernel
+def ends(history, length, w, s, found):  # type: ignore[no-untyped-def]
+    """[talks, width]: 0 where nothing was said."""
+    for talk in range(len(history)):
+        if length[talk] > 0:
+            _end(history[talk], length[talk] - 1, w, s, found[talk])
+        else:
+            found[talk] = 0.0

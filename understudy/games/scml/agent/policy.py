@@ -1,0 +1,173 @@
+"""The learnt layers at work: L2's goals for the day, L4's order of talks, L3's choices."""
+
+import functools
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from understudy.errors import InputError
+from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle
+from understudy.games.scml.agent.l3_offers import Room, price_of, units_mask, units_of
+from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
+from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores, softmax
+from understudy.games.scml.domain import END, NUM_GOALS, REJECT
+from understudy.games.scml.view import columns as p
+from understudy.games.scml.view import inputs
+from understudy.games.scml.view.columns import Packed
+from understudy.games.scml.view.observe import Observed, most_units
+from understudy.games.scml.view.turns import Turns
+
+Array = np.ndarray[Any, Any]
+SHIPPED: Final = Path(__file__).parent / "weights" / "hrl-xf.safetensors"
+"""Come with the package."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What L3 chose in one talk."""
+
+    response: int
+    offer: tuple[int, int, int] | None = None
+    """Units, days ahead, unit price."""
+
+
+@dataclass
+class Thought:
+    """What is the same for all talks of a decision."""
+
+    state: Array
+    """The part of L3's input, [1, ...]."""
+    histories: Array
+    """[talks, ...]: what was said."""
+
+
+class Mind:
+    """Weights that play. Nothing in it changes: one serves all factories of a process."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.about = bundle.needs("l3").about
+        scheme = self.about.scheme
+        if scheme not in ("residual", "direct"):
+            raise InputError(f"the weights are of scheme '{scheme}', which is not known")
+        if self.about.goals:
+            bundle.needs("l2")
+        self._offers = Offers(bundle.layers["l3"], scheme)  # type: ignore[arg-type]
+        self._goals = Goals(bundle.layers["l2"]) if self.about.goals else None
+        self._scores = Scores(bundle.layers["l4"]) if "l4" in bundle.layers else None
+
+    def require(self, horizon: int) -> None:
+        """InputError unless it was trained for worlds with this horizon."""
+        if horizon not in self.about.horizons:
+            known = ", ".join(map(str, self.about.horizons))
+            raise InputError(
+                f"these weights were trained for worlds with a horizon of {known} days, not "
+                f"{horizon}: record worlds of that track and train on them, or play L1"
+            )
+
+    def goals(self, columns: Packed, seen: Observed) -> Array:
+        """L2: raw goals for the day of a morning, [1, NUM_GOALS]; 0 where L3 knows none."""
+        if self._goals is None:
+            return np.zeros((1, NUM_GOALS), np.float32)
+        x = inputs.morning_input(seen.static, seen.temporal, seen.can)
+        return self._goals(x, scales_of(columns))
+
+    def told(self, columns: Packed, goals: Array) -> Array:
+        """Raw goals as the layers above read them."""
+        return inputs.goal_input(goals, scales_of(columns))
+
+    def rank(self, columns: Packed, seen: Observed, told: Array) -> Priorities:
+        """L4: the network's order of talks, or its teacher's where there is none."""
+        if self._scores is None or len(seen.thread) < 2:
+            return priorities(teacher_scores(seen.thread), columns.first)
+        overall = inputs.overall_input(seen.static, seen.situation, told)
+        return priorities(self._scores(seen.thread, overall), columns.first)
+
+    def think(self, seen: Observed, told: Array) -> Thought:
+        """What can be known before the first talk's turn."""
+        state = inputs.state_input(seen.static, seen.temporal, seen.situation, told)
+        return Thought(state, self._offers.histories(seen.history, seen.length))
+
+    def choose(
+        self,
+        thought: Thought,
+        columns: Packed,
+        seen: Observed,
+        turns: Turns,
+        place: int,
+        dice: random.Random,
+    ) -> Choice:
+        """L3: what to do in one talk, whose turn has come."""
+        of_talk = inputs.talk_input(seen.thread[place, None], turns.features[place, None])
+        x = np.concatenate([thought.state, of_talk], axis=1)
+        hidden = self._offers.hidden(x, thought.histories[place, None])
+        legal = np.array([turns.safe[place], turns.baseline[place, 0] > 0, True])
+        scores = self._offers.linear("response", hidden)[0]
+        response = draw(scores, legal, self.about.response_heat, dice)
+        if response != REJECT:
+            return Choice(response)
+        return self._offer(hidden, _room(columns, turns, place), dice)
+
+    def _offer(self, hidden: Array, room: Room, dice: random.Random) -> Choice:
+        heat, scheme = self.about.offer_heat, self._offers.scheme
+        day = draw(self._offers.linear("day", hidden)[0], room.left[0] > 0, heat, dice)
+        left, base = room.on(np.array([day]))
+        on_day = self._offers.on(hidden, day, int(left[0]))
+        allowed = units_mask(scheme, left, base)[0]
+        units = draw(self._offers.linear("units", on_day)[0], allowed, heat, dice)
+        price = draw(self._offers.linear("price", on_day)[0], None, heat, dice)
+        if base[0] <= 0:
+            return Choice(END)
+        return Choice(
+            REJECT,
+            (
+                int(units_of(scheme, np.array([units]), left, base)[0]),
+                day,
+                int(price_of(scheme, np.array([price]), *room[3:5], room.base_price)[0]),
+            ),
+        )
+
+
+def scales_of(columns: Packed) -> Array:
+    """Lines, trading prices in and out, initial balance, [states, 4], as samples have them."""
+    return columns.facts[:, [p.LINES, p.PRICE_IN, p.PRICE_OUT, p.INITIAL]].astype(np.float32)
+
+
+def draw(scores: Array, legal: Array | None, heat: float, dice: random.Random) -> int:
+    """One of the legal options: the likeliest, or the warmer the more at random."""
+    if legal is not None:
+        scores = np.where(legal, scores, -np.inf)
+    if heat <= 0:
+        return int(scores.argmax())
+    reached = softmax(scores.astype(np.float64) / heat).cumsum()
+    found = int(np.searchsorted(reached, dice.random() * reached[-1], side="right"))
+    return min(found, len(scores) - 1)
+
+
+def _room(columns: Packed, turns: Turns, place: int) -> Room:
+    facts = columns.facts[0]
+    buys = bool(columns.talks[place, p.BUYS])
+    low, high = (p.LOW_IN, p.HIGH_IN) if buys else (p.LOW_OUT, p.HIGH_OUT)
+    return Room(
+        np.array([buys]),
+        turns.left[place, None].astype(np.int64),
+        turns.money[place, None],
+        np.array([int(facts[low])]),
+        np.array([int(facts[high])]),
+        turns.baseline[place, None, 2].astype(np.int64),
+        np.array([most_units(facts)]),
+    )
+
+
+def mind_of(checkpoint: Path) -> Mind:
+    """From a file or a model's folder, read once per process as long as it does not change."""
+    path = checkpoint / WEIGHTS if checkpoint.is_dir() else checkpoint
+    changed = path.stat().st_mtime_ns if path.is_file() else 0
+    return _mind_of(path, changed)
+
+
+@functools.lru_cache(maxsize=8)
+def _mind_of(path: Path, changed: int) -> Mind:
+    return Mind(read_bundle(path))

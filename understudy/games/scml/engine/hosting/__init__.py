@@ -1,0 +1,1 @@
+"""What hosted agents meet: the interface, utility functions, negotiators, time limits."""

@@ -1,0 +1,13 @@
+"""The decorator of every compiled function of SCML."""
+
+from pathlib import Path
+
+from understudy.games.kernels import kernels_of
+
+SOURCES = (
+    "domain.py view/*.py agent/numpy_transformer.py agent/l1_*.py agent/l4_*.py engine/rules.py"
+)
+"""Where compiled functions are, and the constants they use. Compiling takes ten seconds, so that it
+should not hang on every file of the game."""
+
+kernel = kernels_of(Path(__file__).parent, SOURCES, inlined=False)

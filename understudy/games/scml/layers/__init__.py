@@ -1,1 +1,0 @@
-"""The four layers of HRL-XF: safety and baseline, daily goals, offers, priorities."""

@@ -1,0 +1,1 @@
+"""From recordings to HRL-XF: samples, labels, networks, a recipe per layer."""

@@ -1,0 +1,82 @@
+"""Fill L2's goals into the samples that L3 and L4 learn from."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from understudy.data.files import digest, writing
+from understudy.data.shards import (
+    read_shard,
+    shard_key,
+    shard_note,
+    shard_path,
+    shard_paths,
+    write_shard,
+)
+from understudy.errors import InputError
+from understudy.games.scml.agent.checkpoint import WEIGHTS, read_bundle
+from understudy.games.scml.agent.numpy_networks import Goals
+from understudy.games.scml.domain import NUM_GOALS
+from understudy.games.scml.learning.dataset import Array, lists
+from understudy.games.scml.learning.layer_recipe import GOALS_FILE
+from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.view import inputs
+
+_NOTE = "goals"
+
+
+def fill_goals(
+    source: Path, target: Path, checkpoint: Path, progress: Callable[[int, int], None] | None = None
+) -> None:
+    """Rounds of `source` with the goals of an L2 into `target`, which may be the same folder."""
+    file = checkpoint / WEIGHTS if checkpoint.is_dir() else checkpoint
+    network = Goals(read_bundle(file).needs("l2").layers["l2"])
+    stamp = digest(file)
+    target.mkdir(parents=True, exist_ok=True)
+    paths = shard_paths(source, ROUND_SAMPLES)
+    for number, path in enumerate(paths, start=1):
+        out = target / path.name
+        if shard_note(out, _NOTE) != stamp:
+            mornings = read_shard(
+                shard_path(source, MORNING_SAMPLES, shard_key(path)), MORNING_SAMPLES
+            )
+            write_shard(out, _filled(read_shard(path, ROUND_SAMPLES), mornings, network, stamp))
+        if progress is not None:
+            progress(number, len(paths))
+    with writing(target / GOALS_FILE) as aside:
+        aside.write_bytes(file.read_bytes())
+
+
+def _filled(rounds: pa.Table, mornings: pa.Table, network: Goals, stamp: str) -> pa.Table:
+    goals = goals_of(mornings, network)
+    place = pc.index_in(_key(rounds), value_set=_key(mornings).combine_chunks())
+    if place.null_count:
+        raise InputError(
+            "some decisions are of a day that has no morning. Encode again: understudy encode scml "
+            "--fresh"
+        )
+    told = goals[place.to_numpy()]
+    column = ROUND_SAMPLES.arrow().get_field_index("goal_hat")
+    flat = pa.array(np.ascontiguousarray(told).reshape(-1), pa.float32())
+    values = pa.FixedSizeListArray.from_arrays(flat, type=rounds.schema.field("goal_hat").type)
+    metadata = {**(rounds.schema.metadata or {}), _NOTE.encode(): stamp.encode()}
+    filled = rounds.set_column(column, rounds.schema.field("goal_hat"), values)
+    return filled.replace_schema_metadata(metadata)
+
+
+def goals_of(mornings: pa.Table, network: Goals) -> Array:
+    """What L2 says of each morning, raw, [rows, NUM_GOALS]."""
+    if not len(mornings):
+        return np.zeros((0, NUM_GOALS), np.float32)
+    x = inputs.morning_input(
+        lists(mornings, "static"), lists(mornings, "temporal"), lists(mornings, "role")
+    )
+    return network(x, lists(mornings, "scales"))
+
+
+def _key(table: pa.Table) -> pa.ChunkedArray:
+    parts = (table[name].cast(pa.string()) for name in ("match", "slot", "day"))
+    return pc.binary_join_element_wise(*parts, " ")

@@ -1,0 +1,159 @@
+"""DAgger: the agent plays, an expert says what it would have done, and the agent learns that too.
+
+What was cloned from recordings goes astray in states the expert never gets into. Here the agent's
+own games are played, labelled by the expert that looks on (`dagger_labeller.py`), and added to the
+samples; then L3 is trained on, on all of them. Each round plays with the weights of the one before.
+"""
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from understudy import workers
+from understudy.data.files import write_text, writing
+from understudy.data.runs import RECORD
+from understudy.data.shards import shard_path, shard_paths, write_shard
+from understudy.errors import InputError
+from understudy.games import PlayerRef
+from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle, write_bundle
+from understudy.games.scml.learning.backfill import fill_goals
+from understudy.games.scml.learning.l3 import OfferRecipe
+from understudy.games.scml.learning.layer_recipe import GOALS_FILE
+from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.tournament.design import Tournament, WorldPlan, schedule
+from understudy.learn.base import EVALUATION, Progress, read_evaluation
+
+
+class _Task(NamedTuple):
+    """Worlds to be played and encoded by one worker."""
+
+    plans: tuple[WorldPlan, ...]
+    player: str
+    folder: Path
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DaggerRecipe:
+    """Rounds of playing and training."""
+
+    description: str
+    l3: OfferRecipe
+    """Each round's training; it begins with the weights of the round before."""
+    expert: str = "Steward"
+    rounds: int = 2
+    configs: int = 60
+    """Configurations played in each round, with two competitors in two worlds each."""
+    company: str = "Penguin"
+    init: Path | None = None
+    """What to begin with. None: the `l3` trained beside it."""
+
+    def settings(self) -> dict[str, Any]:
+        """All that decides what comes out."""
+        chosen = {name: getattr(self, name) for name in ("expert", "rounds", "configs", "company")}
+        start = replace(self.l3, init=self.init).settings()
+        return {**chosen, "l3": start}
+
+    def fit(
+        self,
+        samples: Path,
+        out: Path,
+        seed: int,
+        *,
+        device: str = "cpu",
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Play and train in folders below `out`; what is done is not done again."""
+        if (evaluation := read_evaluation(out)) is not None:
+            return evaluation
+        current = self.init or out.parent / "l3"
+        if not (current / WEIGHTS if current.is_dir() else current).is_file():
+            raise InputError(
+                f"{current} holds no weights to begin with. Train them first, or --init"
+            )
+        given = samples
+        if read_bundle(current).about.goals and not (samples / GOALS_FILE).is_file():
+            given = out / "samples"  # what it begins with knows goals, so all samples must
+            fill_goals(samples, given, current)
+        for number in range(1, self.rounds + 1):
+            folder = out / f"round-{number}"
+            self._play(current, folder / "played", 1000 * seed + number)
+            _fill(given, folder)
+            _gather(given, folder)
+            recipe = replace(self.l3, init=current)
+            found = recipe.fit(
+                folder / "samples", folder / "model", seed, device=device, progress=progress
+            )
+            given, current = folder / "samples", folder / "model"
+        first, last = read_bundle(self.init or out.parent / "l3"), read_bundle(current)
+        kept = {name: layer for name, layer in first.layers.items() if name == "l4"}
+        write_bundle(out / WEIGHTS, Bundle({**kept, **last.layers}, last.about))
+        write_text(out / EVALUATION, json.dumps(found, indent=2) + "\n")
+        return found
+
+    def _play(self, weights: Path, folder: Path, seed: int) -> None:
+        player = PlayerRef(f"dagger+{self.expert}", weights.resolve())
+        tournament = Tournament(
+            field="official",
+            competitors=(player, PlayerRef(self.company)),
+            configs=self.configs,
+            seed=seed,
+        )
+        planned = schedule(tournament, purpose=RECORD, watched=frozenset({player.name}), keep=None)
+        folder.mkdir(parents=True, exist_ok=True)
+        tasks = {
+            key: _Task(plans, player.name, folder.resolve(), key)
+            for key, plans in planned.fixtures.items()
+        }
+
+        def is_done(key: str) -> bool:
+            return shard_path(folder, ROUND_SAMPLES, key).is_file()
+
+        outcomes = workers.run(
+            _play_and_encode, tasks, workers=None, title="playing", is_done=is_done, quiet=True
+        )
+        failed = [outcome for outcome in outcomes if outcome.error is not None]
+        if failed:
+            raise InputError(f"a world could not be played: {failed[0].error}")
+
+
+def _play_and_encode(task: _Task) -> None:
+    from understudy.games.scml.learning.encode import encode
+    from understudy.games.scml.tournament.play import play
+
+    recordings = play(task.plans).recordings
+    samples = encode(recordings, frozenset({task.player}))
+    for table in (MORNING_SAMPLES, ROUND_SAMPLES):  # the latter marks the task as done
+        write_shard(shard_path(task.folder, table, task.key), samples[table.name])
+
+
+def _fill(given: Path, folder: Path) -> None:
+    """L2's goals into what was played, if what was given has them."""
+    if (given / GOALS_FILE).is_file():
+        fill_goals(folder / "played", folder / "played", given / GOALS_FILE)
+
+
+def _gather(given: Path, folder: Path) -> None:
+    """All samples in one folder: those given, and those just played."""
+    together = folder / "samples"
+    together.mkdir(parents=True, exist_ok=True)
+    for path in shard_paths(given, ROUND_SAMPLES):
+        _link(path, together / path.name)
+    for path in shard_paths(folder / "played", ROUND_SAMPLES):
+        _link(path, together / path.name.replace("-", f"-{folder.name}-", 1))
+    if (given / GOALS_FILE).is_file():
+        _link(given / GOALS_FILE, together / GOALS_FILE)
+
+
+def _link(path: Path, target: Path) -> None:
+    """The same file under another name; a copy where that cannot be."""
+    if target.exists():
+        return
+    try:
+        os.link(path, target)
+    except OSError:
+        with writing(target) as aside:
+            shutil.copyfile(path, aside)

@@ -1,0 +1,263 @@
+"""Samples of SCML as tensors: the rows that L2 and L3 learn from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from understudy.data.samples import unpack_legal
+from understudy.data.schema import Table
+from understudy.data.shards import shard_paths
+from understudy.data.splits import SPLITS
+from understudy.errors import InputError
+from understudy.games.scml.agent.l3_offers import (
+    Room,
+    Scheme,
+    price_option,
+    units_mask,
+    units_option,
+)
+from understudy.games.scml.domain import REJECT
+from understudy.games.scml.learning.samples import (
+    MORNING_OPTIONS,
+    MORNING_SAMPLES,
+    ROUND_OPTIONS,
+    ROUND_SAMPLES,
+)
+from understudy.games.scml.view import features as f
+from understudy.games.scml.view import inputs
+from understudy.learn.supervised.dataset import nothing_found, wanted_rows
+from understudy.learn.supervised.recipe import Descent
+from understudy.learn.supervised.stream import Rows, Shard, Stream, joined
+
+Array = np.ndarray[Any, Any]
+B = TypeVar("B", bound=Rows)
+_THREAD = {name: place for place, name in enumerate(f.THREAD)}
+
+
+class RoundRows(NamedTuple):
+    """Decisions about one talk each, with what an expert did as the options of L3's heads."""
+
+    x: Float[Tensor, "B F"]
+    history: Float[Tensor, "B T 4"]
+    length: Int[Tensor, " B"]
+    response: Int[Tensor, " B"]
+    day: Int[Tensor, " B"]
+    units: Int[Tensor, " B"]
+    price: Int[Tensor, " B"]
+    offers: Bool[Tensor, " B"]
+    """An offer was made for a day that L1 allows: the last three count."""
+    legal: Bool[Tensor, "B O"]
+    """Responses, then days."""
+    allowed: Bool[Tensor, "B U"]
+    """Options of `units`, on that day."""
+    left: Int[Tensor, "B D"]
+    room: Float[Tensor, "B 6"]
+    """Buys, money, lowest, highest and baseline's price, most units: see `room_of`."""
+    done: Int[Tensor, "B 3"]
+    """The offer in raw units: units, days ahead, price."""
+    last: Int[Tensor, "B 3"]
+    """The own offer before, likewise; 0 units: there was none."""
+    gains: Float[Tensor, "B 2"]
+    """What came of the talk, and of the day: see `rewards.py`."""
+
+    def take(self, rows: Int[Tensor, " N"]) -> "RoundRows":
+        """Some of the rows."""
+        return RoundRows(*(x.index_select(0, rows) for x in self))
+
+
+class MorningRows(NamedTuple):
+    """Mornings, with what the day's goals were."""
+
+    x: Float[Tensor, "B F"]
+    goals: Float[Tensor, "B G"]
+    """Raw: by bucket units and price, buying and selling."""
+    before: Float[Tensor, "B G"]
+    """Yesterday's; 0 on the first day."""
+    possible: Bool[Tensor, "B P"]
+    """By bucket: buying, selling."""
+    scales: Float[Tensor, "B 4"]
+
+    def take(self, rows: Int[Tensor, " N"]) -> "MorningRows":
+        """Some of the rows."""
+        return MorningRows(*(x.index_select(0, rows) for x in self))
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How the rows of a table become tensors."""
+
+    table: Table
+    columns: tuple[str, ...]
+    decode: Callable[[pa.Table], Any]
+    keys: tuple[str, ...] = ("split",)
+    count: Callable[[pa.Table], int] = len
+    """How many tensor rows there will be, told from the columns `keys`."""
+
+
+def round_reader(scheme: Scheme) -> Reader:
+    """For L3."""
+    columns = "static temporal situation goal_hat scales thread turn history said left prices"
+    labels = "baseline money role response quantity ahead price legal talk_gain day_gain"
+    return Reader(
+        ROUND_SAMPLES, (*columns.split(), *labels.split()), lambda rows: _rounds(rows, scheme)
+    )
+
+
+def morning_reader(goals: str) -> Reader:
+    """For L2; `goals` names the telling of goals to learn from."""
+    columns = ("match", "slot", "day", "static", "temporal", "role", goals, "legal", "scales")
+    return Reader(MORNING_SAMPLES, columns, lambda rows: _mornings(rows, goals))
+
+
+def streams(
+    reader: Reader, samples: Path, descent: Descent, seed: int, device: torch.device
+) -> dict[str, Stream[Any]]:
+    """The rows of each split."""
+    return {split: _stream(reader, samples, descent, split, seed, device) for split in SPLITS}
+
+
+def _stream(
+    reader: Reader, samples: Path, descent: Descent, split: str, seed: int, device: torch.device
+) -> Stream[Any]:
+    table, players = reader.table, descent.players
+
+    def wanted(path: Path, columns: Sequence[str]) -> pa.Table:
+        return wanted_rows(path, table, split, players, columns)
+
+    paths = shard_paths(samples, table)
+    found = [Shard(path, reader.count(wanted(path, reader.keys))) for path in paths]
+    if not any(shard.rows for shard in found):
+        raise InputError(nothing_found(samples, table, split, players))
+
+    def decode(chosen: Sequence[Path]) -> Any:
+        return joined([reader.decode(wanted(path, reader.columns)) for path in chosen])
+
+    return Stream(
+        found,
+        decode,
+        batch_size=descent.batch_size,
+        seed=seed,
+        window_rows=descent.window_rows,
+        device=device,
+    )
+
+
+def moments(
+    stream: Stream[Any], of: Callable[[Any], Tensor], most: int = 400_000
+) -> tuple[Tensor, Tensor]:
+    """Mean and spread of each input, over the first rows."""
+    rows, total, square = 0, torch.zeros(1).double(), torch.zeros(1).double()
+    for batch in stream.in_order(65_536):
+        x = of(batch).double().cpu()
+        rows, total, square = rows + len(x), total + x.sum(0), square + x.square().sum(0)
+        if rows >= most:
+            break
+    mean = total / rows
+    return mean.float(), (square / rows - mean.square()).clamp(min=0).sqrt().float()
+
+
+# --- decoding ------------------------------------------------------------------------------------
+
+
+def lists(rows: pa.Table, name: str) -> Array:
+    """A column of lists as [rows, width]."""
+    values = rows[name].combine_chunks()
+    flat = values.flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(flat.reshape(len(rows), rows.schema.field(name).type.list_size))
+
+
+def round_input(rows: pa.Table) -> Array:
+    """What L3 reads of each row."""
+    goals = inputs.goal_input(lists(rows, "goal_hat"), lists(rows, "scales"))
+    state = inputs.state_input(
+        lists(rows, "static"), lists(rows, "temporal"), lists(rows, "situation"), goals
+    )
+    return np.concatenate(
+        [state, inputs.talk_input(lists(rows, "thread"), lists(rows, "turn"))], axis=1
+    )
+
+
+def room_of(room: Array, left: Array) -> Room:
+    """The columns of `RoundRows` as `l3_offers.py` needs them."""
+    buys, money, low, high, price, most = room.T
+    whole = (part.astype(np.int64) for part in (low, high, price, most))
+    low, high, price, most = whole
+    return Room(buys > 0, left.astype(np.int64), money.astype(np.float64), low, high, price, most)
+
+
+def _rounds(rows: pa.Table, scheme: Scheme) -> RoundRows:
+    prices, left, baseline = (lists(rows, name) for name in ("prices", "left", "baseline"))
+    buys, lines = lists(rows, "role")[:, 0], lists(rows, "scales")[:, 0]
+    thread = lists(rows, "thread")
+    most = np.where(lists(rows, "static")[:, _HORIZON] > 0, 3 * lines, lines)
+    columns = (buys, rows["money"].to_numpy(), prices[:, 0], prices[:, 1], baseline[:, 2], most)
+    room_columns = np.stack(columns, axis=1).astype(np.float32)
+    room = room_of(room_columns, left)
+    done = np.stack([rows[name].to_numpy() for name in ("quantity", "ahead", "price")], axis=1)
+    response, day = rows["response"].to_numpy(), np.clip(done[:, 1], 0, left.shape[1] - 1)
+    there, base = room.on(day)
+    legal = unpack_legal(rows["legal"], ROUND_OPTIONS)
+    units = units_option(scheme, done[:, 0], there, base)
+    allowed = units_mask(scheme, there, base)
+    allowed[np.arange(len(units)), units] = True
+    history = lists(rows, "history").reshape(len(rows), f.HISTORY, len(f.SAID))
+    return _tensors(
+        RoundRows,
+        {
+            "x": round_input(rows),
+            "history": history,
+            "length": rows["said"].to_numpy().astype(np.int64),
+            "response": response.astype(np.int64),
+            "day": day.astype(np.int64),
+            "units": units.astype(np.int64),
+            "price": price_option(scheme, done[:, 2], room.low, room.high, room.base_price),
+            "offers": (response == REJECT) & (there > 0),
+            "legal": legal,
+            "allowed": allowed,
+            "left": left.astype(np.int64),
+            "room": room_columns,
+            "done": done.astype(np.int64),
+            "last": _last(thread, room, lines),
+            "gains": np.stack([rows[n].to_numpy() for n in ("talk_gain", "day_gain")], axis=1),
+        },
+    )
+
+
+_HORIZON = list(f.STATIC).index("horizon")
+
+
+def _last(thread: Array, room: Room, lines: Array) -> Array:
+    quantity, ahead, price = (
+        thread[:, _THREAD[name]] for name in ("own_quantity", "own_ahead", "own_price")
+    )
+    parts = quantity * lines, ahead * 10, room.low + price * (room.high - room.low)
+    return np.rint(np.stack(parts, axis=1)).astype(np.int64)
+
+
+def _mornings(rows: pa.Table, goals: str) -> MorningRows:
+    told = lists(rows, goals)
+    slot, day = rows["slot"].to_numpy(), rows["day"].to_numpy()
+    match = rows["match"].combine_chunks().dictionary_encode().indices.to_numpy()
+    before = np.zeros_like(told)
+    follows = (slot[1:] == slot[:-1]) & (match[1:] == match[:-1]) & (day[1:] == day[:-1] + 1)
+    before[1:][follows] = told[:-1][follows]
+    x = inputs.morning_input(lists(rows, "static"), lists(rows, "temporal"), lists(rows, "role"))
+    possible = unpack_legal(rows["legal"], MORNING_OPTIONS)
+    values = {"x": x, "goals": told, "before": before, "possible": possible}
+    return _tensors(MorningRows, {**values, "scales": lists(rows, "scales")})
+
+
+def _tensors(kind: Any, columns: Mapping[str, Array]) -> Any:
+    return kind(**{name: torch.from_numpy(_own(values)) for name, values in columns.items()})
+
+
+def _own(values: Array) -> Array:
+    """Arrow's memory cannot be written to, which torch does not like."""
+    return np.require(values, requirements=["C", "W", "O"])

@@ -1,0 +1,81 @@
+"""HRL-XF from samples to a playing agent: L2, its goals into the samples, L3 with them, L4."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from understudy.data.files import write_text
+from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle, write_bundle
+from understudy.games.scml.learning.backfill import fill_goals
+from understudy.games.scml.learning.l2 import GoalRecipe
+from understudy.games.scml.learning.l3 import OfferRecipe
+from understudy.games.scml.learning.l4 import PriorityRecipe
+from understudy.learn.base import EVALUATION, Progress, read_evaluation
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeRecipe:
+    """Train all layers, one after the other; each goes on where it was."""
+
+    description: str
+    l2: GoalRecipe
+    l3: OfferRecipe
+    l4: PriorityRecipe
+
+    def settings(self) -> dict[str, Any]:
+        """Those of the layers."""
+        return {name: getattr(self, name).settings() for name in ("l2", "l3", "l4")}
+
+    def fit(
+        self,
+        samples: Path,
+        out: Path,
+        seed: int,
+        *,
+        device: str = "cpu",
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Train into folders below `out`, then put the weights of all layers into one file."""
+        if (evaluation := read_evaluation(out)) is not None:
+            return evaluation
+        steps = [self.l2.steps, self.l3.steps, self.l4.steps]
+        found = {}
+        done = 0
+        filled = out / "samples"
+        for name, recipe, source in (
+            ("l2", self.l2, samples),
+            ("l3", self.l3, filled),
+            ("l4", self.l4, filled),
+        ):
+            if name == "l3":
+                fill_goals(samples, filled, out / "l2")
+            told = _shifted(progress, done, sum(steps))
+            found[name] = recipe.fit(source, out / name, seed, device=device, progress=told)
+            done += recipe.steps
+        return _together(out, found)
+
+
+def _shifted(progress: Progress | None, done: int, total: int) -> Progress | None:
+    """Progress of one layer as progress of all."""
+    if progress is None:
+        return None
+    tell: Callable[[int, int, Mapping[str, float]], None] = progress
+    return lambda step, steps, metrics: tell(done + step, total, metrics)
+
+
+def _together(out: Path, found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """One file that plays, and one that says what it is worth; the latter is written last."""
+    playing = read_bundle(out / "l3")
+    l4 = read_bundle(out / "l4").needs("l4").layers["l4"]
+    write_bundle(out / WEIGHTS, Bundle({**playing.layers, "l4": l4}, playing.about))
+    evaluation = {
+        "steps": sum(each["steps"] for each in found.values()),
+        "seconds": round(sum(each["seconds"] for each in found.values()), 3),
+        "val": found["l3"]["val"],
+        "test": found["l3"]["test"],
+        "layers": dict(found),
+    }
+    write_text(out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+    return evaluation

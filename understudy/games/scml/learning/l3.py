@@ -1,0 +1,348 @@
+"""Train L3: clone the recorded decisions, or those among them that turned out well."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn.functional import cross_entropy, smooth_l1_loss
+
+from understudy.errors import InputError
+from understudy.games.scml.agent.checkpoint import (
+    WEIGHTS,
+    About,
+    Bundle,
+    feature_names,
+    read_bundle,
+    write_bundle,
+)
+from understudy.games.scml.agent.l3_offers import HEADS, Scheme, price_of, units_of
+from understudy.games.scml.domain import RESPONSES
+from understudy.games.scml.learning.dataset import Reader, RoundRows, moments, room_of, round_reader
+from understudy.games.scml.learning.layer_recipe import GOALS_FILE, LayerRecipe, loaded, weights_of
+from understudy.games.scml.learning.networks import OfferNetwork
+from understudy.learn.base import Loss, Progress
+
+NEVER = -1e9
+"""Logit of what L1 forbids."""
+HEAD_NAMES = ("response", "day", "units", "price")
+Kind = Literal["cloning", "awr"]
+
+
+class Logits(NamedTuple):
+    """Of each head, the last two for the day that was chosen; with what L1 forbids at NEVER."""
+
+    response: Float[Tensor, "B 3"]
+    day: Float[Tensor, "B D"]
+    units: Float[Tensor, "B U"]
+    price: Float[Tensor, "B P"]
+    values: Float[Tensor, "B 2"]
+
+
+def logits(network: OfferNetwork, rows: RoundRows) -> Logits:
+    """Given the day of the recorded offer."""
+    hidden = network(rows.x, rows.history, rows.length)
+    left = rows.left.gather(1, rows.day[:, None])[:, 0]
+    on_day = network.on(hidden, rows.day, left)
+    return Logits(
+        _masked(network.response(hidden), rows.legal[:, : len(RESPONSES)]),
+        _masked(network.day(hidden), rows.legal[:, len(RESPONSES) :]),
+        _masked(network.units(on_day), rows.allowed),
+        network.price(on_day),
+        network.values(hidden),
+    )
+
+
+def _masked(scores: Float[Tensor, "B O"], legal: Bool[Tensor, "B O"]) -> Float[Tensor, "B O"]:
+    return torch.where(legal, scores, NEVER)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferRecipe(LayerRecipe):
+    """Train L3 by gradient descent."""
+
+    scheme: Scheme = "residual"
+    kind: Kind = "cloning"
+    hidden: tuple[int, ...] = (256, 256)
+    """Widths of the hidden layers. More or wider: finer play, slower to train and to run."""
+    width: int = 32
+    depth: int = 2
+    """Of the transformer that reads what was said."""
+    temperature: float = 1.0
+    """AWR: by how many spreads a decision must have gone better to count e times."""
+    most_weight: float = 10.0
+    """AWR: no decision counts more often than this."""
+    day_share: float = 0.3
+    """AWR: how much the day's gain counts beside the talk's."""
+
+    layer = "l3"
+
+    def fit(
+        self,
+        samples: Path,
+        out: Path,
+        seed: int,
+        *,
+        device: str = "cpu",
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """AWR goes on from weights: those to begin with, or the `l3` trained beside it."""
+        if self.kind == "awr" and self.init is None:
+            beside = out.parent / "l3"
+            if not (beside / WEIGHTS).is_file():
+                raise InputError(
+                    f"{beside} holds no weights to go on from. Train them: understudy train scml "
+                    "l3; or name others with --init"
+                )
+            return replace(self, init=beside).fit(
+                samples, out, seed, device=device, progress=progress
+            )
+        return super().fit(samples, out, seed, device=device, progress=progress)
+
+    @property
+    def identity(self) -> str:
+        """All that decides which weights fit."""
+        return f"l3 {self.scheme} {self.hidden} {self.width} {self.depth} {feature_names()}"
+
+    def reader(self) -> Reader:
+        """Decisions about one talk each."""
+        return round_reader(self.scheme)
+
+    def splits(self, samples: Path, seed: int, device: torch.device) -> dict[str, Any]:
+        """The rows of each split; and where they come from, for `save`."""
+        found = super().splits(samples, seed, device)
+        for stream in found.values():
+            stream.folder = samples
+        return found
+
+    def build(self, splits: Mapping[str, Any], seed: int) -> OfferNetwork:
+        """New weights, or those to begin with."""
+        network = self._network(seed)
+        network.standard.set(*moments(splits["train"], lambda batch: batch.x))
+        goals_from: Path = splits["train"].folder / GOALS_FILE
+        network.goals_from = goals_from
+        if self.init is not None and read_bundle(self.init).about.goals != goals_from.is_file():
+            raise InputError(
+                f"{self.init} and the samples differ in whether they know L2's goals. Fill them "
+                f"in: understudy encode scml --goals {self.init}; or begin with other weights"
+            )
+        return self.started(network)
+
+    def _network(self, seed: int | None) -> OfferNetwork:
+        return OfferNetwork(self.scheme, self.hidden, self.width, self.depth, seed)
+
+    def loss(self, network: OfferNetwork, batch: RoundRows) -> Loss:
+        """Mean negative log-likelihood of the decisions, and the error of the values."""
+        found = logits(network, batch)
+        by_head = _log_losses(found, batch)
+        value_error = smooth_l1_loss(found.values, batch.gains, beta=0.1)
+        weight, metrics = self._weights(found, batch)
+        total = sum((by_head[name] * weight).mean() for name in HEAD_NAMES)
+        metrics |= {name: loss.mean() for name, loss in by_head.items()}
+        return Loss(total + value_error, metrics | {"value_error": value_error})
+
+    def _weights(
+        self, found: Logits, batch: RoundRows
+    ) -> tuple[Float[Tensor, " B"], dict[str, Tensor]]:
+        """How much each decision counts: all alike, or by how much better it went than expected."""
+        if self.kind == "cloning":
+            return torch.ones_like(batch.gains[:, 0]), {}
+        better = batch.gains - found.values.detach()
+        by_talk, by_day = (_measured(better[:, k], batch.room[:, 0] > 0) for k in (0, 1))
+        advantage = by_talk + self.day_share * by_day
+        weight = (advantage / self.temperature).exp().clamp(max=self.most_weight)
+        return weight / weight.mean(), {"most_weight": (weight >= self.most_weight).float().mean()}
+
+    def score(self, network: OfferNetwork, splits: Mapping[str, Any], split: str) -> "OfferScore":
+        """Beside what needs no network at all."""
+        return evaluate(self, network, splits, split)
+
+    def save(self, folder: Path, network: OfferNetwork, name: str) -> None:
+        """With the L2 whose goals it was trained with, so that it can play."""
+        layers = {"l3": weights_of(network)}
+        goals_from = network.goals_from
+        has_goals = goals_from is not None and goals_from.is_file()
+        if goals_from is not None and has_goals:
+            layers["l2"] = dict(read_bundle(goals_from).layers["l2"])
+        about = About(features=feature_names(), scheme=self.scheme, goals=has_goals)
+        write_bundle(folder / name, Bundle(layers, about))
+
+    def load(self, folder: Path) -> OfferNetwork:
+        """The best weights."""
+        bundle = read_bundle(folder / WEIGHTS).needs("l3")
+        return loaded(self._network(None), bundle.layers["l3"], str(folder)).eval()
+
+
+def _measured(better: Float[Tensor, " B"], buys: Bool[Tensor, " B"]) -> Float[Tensor, " B"]:
+    """In spreads of all that buy, or all that sell: what a purchase brings is far less sure."""
+    found = torch.zeros_like(better)
+    for side in (buys, ~buys):
+        if side.sum() > 1:
+            found[side] = better[side] / better[side].std().clamp(min=1e-6)
+    return found
+
+
+def _log_losses(found: Logits, batch: RoundRows) -> dict[str, Float[Tensor, " B"]]:
+    """By head and row; 0 for the heads of an offer where none was made."""
+    losses = {}
+    for name in HEAD_NAMES:
+        loss = cross_entropy(getattr(found, name), getattr(batch, name), reduction="none")
+        losses[name] = loss if name == "response" else torch.where(batch.offers, loss, 0.0)
+    return losses
+
+
+# --- how good it is ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OfferScore:
+    """How L3 fares on one split."""
+
+    rows: int
+    forbidden: int
+    loss: float
+    heads: dict[str, dict[str, float]]
+    """Accuracy, that of the majority in training (of all and of legal options), log loss."""
+    recall: dict[str, float]
+    """By response: how often it is foretold where it was given."""
+    raw: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Mean absolute error of units, days and price of offers: ours, L1's baseline, the last own
+    offer again, and always the mean of the training split."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+    def metrics(self, split: str) -> dict[str, float]:
+        """Flat, as they are logged."""
+        flat = {f"{split}/loss": self.loss}
+        for head, score in self.heads.items():
+            flat |= {f"{split}/{name}/{head}": value for name, value in score.items()}
+        flat |= {f"{split}/recall/{name}": value for name, value in self.recall.items()}
+        for what, errors in self.raw.items():
+            flat[f"{split}/{what}_error"] = errors["ours"]
+        return flat
+
+
+class _Tally:
+    """Sums over batches."""
+
+    def __init__(self) -> None:
+        self.totals: dict[str, Any] = {}
+
+    def add(self, name: str, value: Any) -> None:
+        self.totals[name] = self.totals.get(name, 0) + value
+
+    def mean(self, name: str, count: str) -> float:
+        return float(self.totals[name] / max(self.totals[count], 1))
+
+
+def _counts(recipe: OfferRecipe, splits: Mapping[str, Any]) -> dict[str, Any]:
+    """How often each option was chosen in training, and the mean offer."""
+    train = splits["train"]
+    if not hasattr(train, "counted"):
+        tally, sizes = _Tally(), HEADS[recipe.scheme]
+        for batch in train.in_order(65_536):
+            for name in HEAD_NAMES:
+                chosen = getattr(batch, name)
+                chosen = chosen if name == "response" else chosen[batch.offers]
+                tally.add(name, torch.bincount(chosen, minlength=sizes[name]))
+            tally.add("offers", batch.offers.sum())
+            tally.add("done", (batch.done * batch.offers[:, None]).sum(0).double())
+        train.counted = tally.totals
+    return train.counted
+
+
+@torch.no_grad()
+def evaluate(
+    recipe: OfferRecipe, network: OfferNetwork, splits: Mapping[str, Any], split: str
+) -> OfferScore:
+    """Score L3 on a split, row by row as recorded; offers are compared on the recorded day."""
+    counts, tally = _counts(recipe, splits), _Tally()
+    mean_offer = (counts["done"] / counts["offers"].clamp(min=1)).cpu().numpy()
+    for batch in splits[split].in_order(16_384):
+        found = logits(network, batch)
+        tally.add("rows", len(batch.x))
+        tally.add("loss", recipe.loss(network, batch).value.item() * len(batch.x))
+        losses = _log_losses(found, batch)
+        for name in HEAD_NAMES:
+            _count_head(tally, name, found, batch, counts[name], losses[name])
+        guess = found.response.argmax(1)
+        for number, word in enumerate(RESPONSES):
+            there = batch.response == number
+            tally.add(f"is {word}", there.sum().item())
+            tally.add(f"hit {word}", (there & (guess == number)).sum().item())
+        _count_raw(tally, recipe.scheme, found, batch, mean_offer)
+    heads = {
+        name: {
+            what: tally.mean(f"{name} {what}", f"{name} rows")
+            for what in ("accuracy", "majority", "majority_legal", "log_loss")
+        }
+        for name in HEAD_NAMES
+    }
+    recall = {word: tally.mean(f"hit {word}", f"is {word}") for word in RESPONSES}
+    raw = {
+        what: {who: tally.mean(f"{what} {who}", "units rows") for who in RAW}
+        for what in ("units", "days", "price")
+    }
+    rows = int(tally.totals["rows"])
+    return OfferScore(rows, 0, tally.mean("loss", "rows"), heads, recall, raw)
+
+
+RAW = ("ours", "baseline", "last", "mean")
+
+
+def _count_head(
+    tally: _Tally,
+    name: str,
+    found: Logits,
+    batch: RoundRows,
+    counts: Int[Tensor, " O"],
+    losses: Float[Tensor, " B"],
+) -> None:
+    rows = torch.ones_like(batch.offers) if name == "response" else batch.offers
+    scores, chosen = getattr(found, name)[rows], getattr(batch, name)[rows]
+    share = counts.to(scores).expand_as(scores)
+    legal = torch.where(scores > NEVER / 2, share, -1.0)
+    for what, guess in (
+        ("accuracy", scores.argmax(1)),
+        ("majority", share.argmax(1)),
+        ("majority_legal", legal.argmax(1)),
+    ):
+        tally.add(f"{name} {what}", (guess == chosen).sum().item())
+    tally.add(f"{name} log_loss", losses.sum().item())
+    tally.add(f"{name} rows", int(rows.sum()))
+
+
+def _count_raw(
+    tally: _Tally, scheme: Scheme, found: Logits, batch: RoundRows, mean_offer: Any
+) -> None:
+    """Errors in raw units, over the rows with an offer."""
+    rows = batch.offers
+    room = room_of(batch.room[rows].cpu().numpy(), batch.left[rows].cpu().numpy())
+    done, last = batch.done[rows].cpu().numpy(), batch.last[rows].cpu().numpy()
+    left, base = room.on(batch.day[rows].cpu().numpy())
+    chosen = {name: getattr(found, name)[rows].argmax(1).cpu().numpy() for name in HEAD_NAMES}
+    first = np.argmax(room.left > 0, axis=1)
+    has_last = last[:, :1] > 0
+    baseline = np.stack([base, first, room.base_price], axis=1)
+    guesses = {
+        "ours": np.stack(
+            [
+                units_of(scheme, chosen["units"], left, base),
+                chosen["day"],
+                price_of(scheme, chosen["price"], room.low, room.high, room.base_price),
+            ],
+            axis=1,
+        ),
+        "baseline": baseline,
+        "last": np.where(has_last, last, baseline),
+        "mean": np.broadcast_to(mean_offer, done.shape),
+    }
+    for who, guess in guesses.items():
+        for place, what in enumerate(("units", "days", "price")):
+            tally.add(f"{what} {who}", np.abs(guess[:, place] - done[:, place]).sum())

@@ -1,0 +1,184 @@
+"""Train L4: a set network that weighs the talks of a decision as its teacher does."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from understudy.games.scml.agent.checkpoint import WEIGHTS, About, feature_names, read_bundle
+from understudy.games.scml.agent.l4_priorities import teacher_scores
+from understudy.games.scml.learning.dataset import Reader, lists, moments
+from understudy.games.scml.learning.layer_recipe import LayerRecipe, loaded, save_layer
+from understudy.games.scml.learning.networks import PriorityNetwork
+from understudy.games.scml.learning.samples import ROUND_SAMPLES
+from understudy.games.scml.view import features as f
+from understudy.games.scml.view import inputs
+from understudy.learn.base import Loss
+
+MOST_TALKS = 12
+"""Of a decision; those beyond are left out of training."""
+Array = np.ndarray[Any, Any]
+
+
+class DecisionRows(NamedTuple):
+    """Joint decisions, each with its talks; K is MOST_TALKS."""
+
+    thread: Float[Tensor, "B K F"]
+    overall: Float[Tensor, "B G"]
+    there: Bool[Tensor, "B K"]
+    """Which of the K places hold a talk."""
+    score: Float[Tensor, "B K"]
+    """The teacher's."""
+
+    def take(self, rows: Tensor) -> "DecisionRows":
+        """Some of the decisions."""
+        return DecisionRows(*(x.index_select(0, rows) for x in self))
+
+
+def decision_reader() -> Reader:
+    """Joint decisions out of rows of talks."""
+    keys = ("match", "slot", "moment")
+    columns = (*keys, "static", "situation", "goal_hat", "scales", "thread")
+    return Reader(ROUND_SAMPLES, columns, _decisions, keys, lambda rows: int(_is_new(rows).sum()))
+
+
+def _is_new(rows: pa.Table) -> Array:
+    """Where a decision's first row is."""
+    new = np.ones(len(rows), bool)
+    match = rows["match"].combine_chunks().dictionary_encode().indices.to_numpy()
+    same = np.ones(max(len(rows) - 1, 0), bool)
+    for key in (match, rows["slot"].to_numpy(), rows["moment"].to_numpy()):
+        same &= key[1:] == key[:-1]
+    new[1:] = ~same
+    return new
+
+
+def _decisions(rows: pa.Table) -> DecisionRows:
+    new = _is_new(rows)
+    number = np.cumsum(new) - 1
+    place = np.arange(len(rows)) - np.flatnonzero(new)[number]
+    kept = place < MOST_TALKS
+    shape = int(new.sum()), MOST_TALKS
+    thread, score = np.zeros((*shape, len(f.THREAD)), np.float32), np.zeros(shape, np.float32)
+    there, at = np.zeros(shape, bool), (number[kept], place[kept])
+    features = lists(rows, "thread")
+    thread[at], score[at], there[at] = features[kept], teacher_scores(features)[kept], True
+    first = rows.filter(pa.array(new))
+    goals = inputs.goal_input(lists(first, "goal_hat"), lists(first, "scales"))
+    overall = inputs.overall_input(lists(first, "static"), lists(first, "situation"), goals)
+    return DecisionRows(*map(torch.from_numpy, (thread, overall, there, score)))
+
+
+def scores(network: PriorityNetwork, batch: DecisionRows) -> Float[Tensor, "B K"]:
+    """The network's, far below all others where there is no talk."""
+    decision, place = batch.there.nonzero(as_tuple=True)
+    talks = torch.cat([batch.thread[decision, place], batch.overall[decision]], 1)
+    found = batch.score.new_full(batch.score.shape, -1e9)
+    found[decision, place] = network(talks, decision, len(batch.there))
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorityRecipe(LayerRecipe):
+    """Distil L4's teacher."""
+
+    hidden: int = 64
+
+    layer = "l4"
+
+    @property
+    def identity(self) -> str:
+        """All that decides which weights fit."""
+        return f"l4 {self.hidden} {feature_names()}"
+
+    def reader(self) -> Reader:
+        """Joint decisions."""
+        return decision_reader()
+
+    def build(self, splits: Mapping[str, Any], seed: int) -> PriorityNetwork:
+        """New weights, or those to begin with."""
+        network = PriorityNetwork(self.hidden, seed)
+        network.standard.set(*moments(splits["train"], _talks))
+        return self.started(network)
+
+    def loss(self, network: PriorityNetwork, batch: DecisionRows) -> Loss:
+        """How far the network's weights are from the teacher's, KL(teacher || network)."""
+        return Loss(_divergence(scores(network, batch), batch).mean(), {})
+
+    def score(
+        self, network: PriorityNetwork, splits: Mapping[str, Any], split: str
+    ) -> "PriorityScore":
+        """Beside equal weights and the order as it comes."""
+        return evaluate(network, splits[split])
+
+    def save(self, folder: Path, network: PriorityNetwork, name: str) -> None:
+        """A bundle of L4 alone."""
+        save_layer(folder / name, "l4", network, About(features=feature_names()))
+
+    def load(self, folder: Path) -> PriorityNetwork:
+        """The best weights."""
+        bundle = read_bundle(folder / WEIGHTS).needs("l4")
+        return loaded(PriorityNetwork(self.hidden, None), bundle.layers["l4"], str(folder)).eval()
+
+
+def _talks(batch: DecisionRows) -> Tensor:
+    decision, place = batch.there.nonzero(as_tuple=True)
+    return torch.cat([batch.thread[decision, place], batch.overall[decision]], 1)
+
+
+def _divergence(found: Float[Tensor, "B K"], batch: DecisionRows) -> Float[Tensor, " B"]:
+    teacher = torch.where(batch.there, batch.score, -1e9).log_softmax(1)
+    gap = torch.where(batch.there, teacher - found.log_softmax(1), 0.0)
+    return (teacher.exp() * gap).sum(1)
+
+
+@dataclass(frozen=True)
+class PriorityScore:
+    """How L4 fares on one split."""
+
+    rows: int
+    loss: float
+    """Mean divergence from the teacher, in nats."""
+    equal: float
+    """The same for equal weights."""
+    first: float
+    """How often the teacher's first talk comes first, where there are at least two."""
+    first_listed: float
+    """The same for serving talks as they come."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+    def metrics(self, split: str) -> dict[str, float]:
+        """Flat, as they are logged."""
+        return {f"{split}/{name}": float(value) for name, value in asdict(self).items()}
+
+
+@torch.no_grad()
+def evaluate(network: PriorityNetwork, stream: Any) -> PriorityScore:
+    """Over all decisions of a split."""
+    totals = torch.zeros(5, dtype=torch.float64)
+    for batch in stream.in_order(8_192):
+        found = scores(network, batch)
+        best = torch.where(batch.there, batch.score, -1e9).argmax(1)
+        several = batch.there.sum(1) > 1
+        totals += torch.stack(
+            [
+                _divergence(found, batch).sum(),
+                _divergence(torch.where(batch.there, 0.0, -1e9), batch).sum(),
+                ((found.argmax(1) == best) & several).sum(),
+                ((best == 0) & several).sum(),
+                several.sum(),
+            ]
+        ).cpu()
+    rows, several = stream.rows, max(totals[4].item(), 1)
+    mean = totals / rows
+    first, listed = (totals[2:4] / several).tolist()
+    return PriorityScore(rows, mean[0].item(), mean[1].item(), first, listed)

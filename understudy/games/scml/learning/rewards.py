@@ -1,0 +1,85 @@
+"""What a decision brought, in initial balances: potential-based, so that it is known the same day.
+
+A factory's potential is what its books are worth to it: the margin of all it has sold and can make,
+less what it owes, plus what its stock will earn. A day's gain is its profit and how much higher the
+potential stands the next morning (Ng et al. 1999): summed over a world that is the final score, but
+a sale for next week counts on the day it is made. A talk's gain is what its own contract adds to
+the potential; earlier decisions of the talk share it, the less the longer ago they were.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from understudy.games.scml.view import columns as p
+from understudy.games.scml.view.columns import Floats, Ints, Packed
+from understudy.games.scml.view.from_recording import Recording
+
+STOCK_USE = 0.25
+"""Share of the days left on which a unit of stock is taken to be needed."""
+FADE = 0.9
+"""Of a talk's gain, per decision before the one that made the contract."""
+
+Array = np.ndarray[Any, Any]
+
+
+def potentials(states: Packed) -> Floats:
+    """Of each morning, in initial balances."""
+    facts, promises = states.facts, states.promises
+    sold, money = promises[:, p.SOLD], promises[:, p.SOLD_MONEY]
+    lines = facts[:, p.LINES, None]
+    made = np.minimum(sold, lines)
+    revenue = np.where(sold > 0, money * made / np.maximum(sold, 1), 0.0)
+    penalty = facts[:, p.SHORTFALL] * facts[:, p.PRICE_OUT]
+    books = revenue - facts[:, p.COST, None] * made - penalty[:, None] * (sold - made)
+    owed = promises[:, p.BOUGHT_MONEY].sum(axis=1)
+    units = np.minimum(facts[:, p.STOCK] + promises[:, p.BOUGHT].sum(axis=1), facts[:, p.LINES])
+    stock = units * stock_worth(facts)
+    return (books.sum(axis=1) - owed + stock) / np.maximum(facts[:, p.INITIAL], 1.0)
+
+
+def stock_worth(facts: Floats) -> Floats:
+    """What a unit of stock will earn until the end."""
+    margin = np.maximum(facts[:, p.PRICE_OUT] - facts[:, p.COST], 0.0)
+    left = np.maximum(facts[:, p.STEPS] - 1 - facts[:, p.DAY], 0.0)
+    keeps = facts[:, p.PERISHABLE] == 0
+    return np.where(keeps, STOCK_USE * left * margin, 0.0)
+
+
+def day_gains(recording: Recording, profit: Floats) -> Floats:
+    """[factories, days]: profit and rise of the potential; `profit` by row of `days`."""
+    mornings = recording.mornings()
+    day = mornings.states.facts[:, p.DAY].astype(np.int64)
+    initial = np.maximum(recording.place[:, p.INITIAL], 1.0)
+    potential = np.zeros((len(recording.names), recording.day_row.shape[1] + 1))
+    potential[mornings.owner, day] = potentials(mornings.states)
+    gains = np.diff(potential, axis=1)
+    rows = recording.day_row
+    known = rows >= 0
+    gains[known] += profit[rows[known]] / np.broadcast_to(initial[:, None], rows.shape)[known]
+    return np.where(known, gains, 0.0)
+
+
+def contract_worth(facts: Floats, buys: Array, units: Array, price: Array) -> Floats:
+    """What one more contract adds to the potential, [rows], in initial balances."""
+    stock = stock_worth(facts)
+    of_input = np.maximum(stock, facts[:, p.PRICE_IN])
+    worth = np.where(buys, of_input - price, price - facts[:, p.COST])
+    return units * worth / np.maximum(facts[:, p.INITIAL], 1.0)
+
+
+def talk_gains(talk: Ints, gained: Floats) -> Floats:
+    """By decision: what its talk's contract was worth, faded by how many decisions were between.
+
+    `talk` numbers the talk of each decision; decisions of a talk are in order of time. `gained` is
+    the same for all decisions of a talk.
+    """
+    order = np.argsort(talk, kind="stable")
+    new = np.ones(len(talk), bool)
+    new[1:] = np.diff(talk[order]) != 0
+    number = np.cumsum(new) - 1
+    last = np.append(np.flatnonzero(new)[1:], len(talk)) - 1
+    ago = last[number] - np.arange(len(talk))
+    found = np.empty(len(talk))
+    found[order] = gained[order] * FADE**ago
+    return found

@@ -1,0 +1,45 @@
+"""The agent plays, an expert looks over its shoulder: what would it have done? (DAgger)
+
+Ross et al. 2011, arXiv:1011.0686. The expert is the hosted agent itself, in the same factory: it
+sees all that the player sees, is asked before every decision, and never gets its way.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from negmas import SAOResponse
+from scml.oneshot.agent import OneShotAgent
+
+from understudy.errors import InputError
+from understudy.games.scml.agent.hrl import HRLAgent
+from understudy.games.scml.domain import Offer
+from understudy.games.scml.engine.hosting.negotiators import decides_jointly
+
+
+class Taught(HRLAgent):
+    """To be mixed with an expert: see `taught`."""
+
+    advice: Mapping[str, Any] | None = None
+    """The expert's answer to the latest question, by partner; the film keeps it."""
+
+    def first_proposals(self) -> dict[str, Offer | None]:
+        """The player's; the expert's are advice."""
+        self.advice = super(HRLAgent, self).first_proposals() or {}
+        return super().first_proposals()
+
+    def counter_all(
+        self, offers: Mapping[str, Offer | None], states: Mapping[str, Any]
+    ) -> dict[str, SAOResponse]:
+        """The player's; the expert's are advice."""
+        self.advice = super(HRLAgent, self).counter_all(dict(offers), states) or {}
+        return super().counter_all(offers, states)
+
+
+def taught(expert: type[OneShotAgent]) -> type[HRLAgent]:
+    """HRL-XF with this expert looking on."""
+    if not decides_jointly(expert):
+        raise InputError(
+            f"{expert.__name__} decides talk by talk and cannot look on; choose one that decides "
+            "about all talks at once, such as Steward or Penguin"
+        )
+    return type(f"TaughtBy{expert.__name__}", (Taught, expert), {})

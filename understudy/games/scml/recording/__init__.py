@@ -1,0 +1,1 @@
+"""What is written down of a world, and what follows from it."""

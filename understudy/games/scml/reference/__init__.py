@@ -1,0 +1,1 @@
+"""The real scml package beside our engine, and the proof that both play alike."""

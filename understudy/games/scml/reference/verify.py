@@ -1,0 +1,296 @@
+"""Play the same worlds in scml and in our engine, and compare all that happened."""
+
+import random
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from scml.oneshot.agent import OneShotAgent
+
+from understudy import workers
+from understudy.errors import InputError
+from understudy.games.scml.domain import Track
+from understudy.games.scml.engine.config import WorldConfig, draw
+from understudy.games.scml.engine.world import World
+from understudy.games.scml.players import catalogue
+from understudy.games.scml.reference.reseeding import reseeded
+from understudy.games.scml.reference.scml_simulator import quiet, scml_world
+
+MIXED = "mixed"
+NUM_LEVELS: dict[Track, tuple[int, ...]] = {"std": (2, 3, 4), "oneshot": (2,)}
+WORLD_DAYS = (20, 50)
+NUM_FACTORIES = (2, 4)
+"""Per level. Fewer days and factories than in the league: stock scml is slow."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A world to be played twice."""
+
+    track: Track
+    field: str
+    """What to call this set of players."""
+    players: tuple[str, ...]
+    """By factory."""
+    factories_per_level: tuple[int, ...]
+    steps: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Game:
+    """All that happened in one world."""
+
+    contracts: list[tuple[Any, ...]]
+    """Seller, buyer, product, quantity, day, price, day of conclusion, executed; in order."""
+    profits: dict[str, list[float]]
+    stock: dict[str, int]
+    scores: dict[str, float]
+    prices: list[float]
+    calls: list[int]
+    ended: str | None
+    """What ended it early: an exception of an agent, and when."""
+    cpu_seconds: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of a case."""
+
+    case: Case
+    contracts: int
+    differences: list[str] = field(default_factory=list)
+    ended: str | None = None
+    scml_seconds: float = 0.0
+    engine_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class FieldResult:
+    """All cases of one field added up."""
+
+    field: str
+    worlds: int
+    contracts: int
+    differences: list[str]
+    """In words, each with its case."""
+    ended: int
+    """Worlds that an exception of an agent ended, in both simulators alike."""
+    scml_seconds: float
+    engine_seconds: float
+
+
+def verify(
+    chosen: Sequence[str],
+    num_worlds: int,
+    seed: int,
+    *,
+    track: Track = "std",
+    worker: str | int | None = None,
+    quiet: bool = False,
+) -> list[FieldResult]:
+    """Every agent alone in `num_worlds` worlds, and all of them mixed; a result per field."""
+    if num_worlds < 1:
+        raise InputError(f"--worlds must be at least 1, not {num_worlds}")
+    planned = cases(chosen, num_worlds, seed, track)
+    outcomes = workers.run(
+        compare,
+        {f"{number:04d}": case for number, case in enumerate(planned)},
+        workers=worker,
+        title="verifying",
+        quiet=quiet,
+    )
+    by_field: dict[str, list[Comparison]] = defaultdict(list)
+    for case, outcome in zip(planned, outcomes, strict=True):
+        failed = Comparison(case, 0, [f"could not be played: {outcome.error}"])
+        by_field[case.field].append(outcome.value or failed)
+    return [_add_up(field, comparisons) for field, comparisons in by_field.items()]
+
+
+def _add_up(field: str, comparisons: Sequence[Comparison]) -> FieldResult:
+    return FieldResult(
+        field,
+        len(comparisons),
+        sum(one.contracts for one in comparisons),
+        [
+            f"{one.case.field}, world {one.case.seed}, {one.case.factories_per_level} factories, "
+            f"{one.case.steps} days: {difference}"
+            for one in comparisons
+            for difference in one.differences
+        ],
+        sum(one.ended is not None for one in comparisons),
+        sum(one.scml_seconds for one in comparisons),
+        sum(one.engine_seconds for one in comparisons),
+    )
+
+
+def cases(chosen: Sequence[str], num_worlds: int, seed: int, track: Track = "std") -> list[Case]:
+    """The worlds to play. Mixed ones are as many as it takes for everybody to be in some."""
+    dice = random.Random(seed)
+    found = []
+    for name in chosen:
+        for number in range(num_worlds):
+            sizes, steps = _size(dice, NUM_LEVELS[track][number % len(NUM_LEVELS[track])])
+            players = (name,) * sum(sizes)
+            found.append(Case(track, name, players, sizes, steps, _seed(dice)))
+    everybody = sorted({*chosen, *catalogue.FILLERS[track]})
+    for number in range(max(num_worlds, len(chosen) * num_worlds // 8)):
+        sizes, steps = _size(dice, NUM_LEVELS[track][number % len(NUM_LEVELS[track])])
+        players = tuple(dice.choice(everybody) for _ in range(sum(sizes)))
+        found.append(Case(track, MIXED, players, sizes, steps, _seed(dice)))
+    return found
+
+
+def _size(dice: random.Random, levels: int) -> tuple[tuple[int, ...], int]:
+    return tuple(dice.randint(*NUM_FACTORIES) for _ in range(levels)), dice.randint(*WORLD_DAYS)
+
+
+def _seed(dice: random.Random) -> int:
+    return dice.randrange(10**6)
+
+
+def compare(case: Case) -> Comparison:
+    """Play a case in both simulators."""
+    config = draw(case.factories_per_level, case.steps, case.seed, case.track)
+    with quiet():
+        theirs = play_in_scml(config, catalogue.load_for_world(case.players, case.track), case.seed)
+        ours = play_in_engine(config, catalogue.load_for_world(case.players, case.track), case.seed)
+    return Comparison(
+        case,
+        len(theirs.contracts),
+        differences(theirs, ours),
+        theirs.ended,
+        theirs.cpu_seconds,
+        ours.cpu_seconds,
+    )
+
+
+def differences(theirs: Game, ours: Game) -> list[str]:
+    """In words, the first of each kind; empty if the two games are the same."""
+    found = []
+    for number, pair in enumerate(zip_longest(theirs.contracts, ours.contracts)):
+        if pair[0] != pair[1]:
+            found.append(f"contract {number}: scml {pair[0]}, engine {pair[1]}")
+            break
+    for what in ("profits", "stock", "scores"):
+        for name, theirs_of in getattr(theirs, what).items():
+            ours_of = getattr(ours, what).get(name)
+            if theirs_of != ours_of:
+                found.append(f"{what} of {name}: {_first_difference(theirs_of, ours_of)}")
+    for what in ("prices", "calls", "ended"):
+        if getattr(theirs, what) != getattr(ours, what):
+            found.append(f"{what}: scml {getattr(theirs, what)}, engine {getattr(ours, what)}")
+    return found
+
+
+def _first_difference(theirs: Any, ours: Any) -> str:
+    if isinstance(theirs, list) and isinstance(ours, list):
+        for day, (one, other) in enumerate(zip_longest(theirs, ours)):
+            if one != other:
+                return f"on day {day} scml {one}, engine {other}"
+    return f"scml {theirs}, engine {ours}"
+
+
+# --- one world in each simulator -----------------------------------------------------------------
+
+
+def play_in_engine(config: WorldConfig, kinds: Sequence[type[OneShotAgent]], seed: int) -> Game:
+    """The game as our engine plays it."""
+    started = time.process_time()
+    calls, seeded = reseeded(kinds, seed)
+    world = World(config, [(kind, {}) for kind in seeded], strict=True)
+    ended = None
+    try:
+        world.run()
+    except Exception as error:
+        ended = f"{type(error).__name__} on day {world.day}"
+    seconds = time.process_time() - started
+    names = config.names
+    return Game(
+        contracts=[
+            (
+                names[contract.seller],
+                names[contract.buyer],
+                contract.product,
+                contract.quantity,
+                contract.day,
+                contract.unit_price,
+                contract.concluded,
+                contract.executed,
+            )
+            for contract in world.ledger.contracts
+        ],
+        profits={name: list(f.profits) for name, f in zip(names, world.factories, strict=True)},
+        stock={name: f.stock for name, f in zip(names, world.factories, strict=True)},
+        scores={name: float(f.score) for name, f in zip(names, world.factories, strict=True)},
+        prices=[float(price) for price in world.prices.now],
+        calls=list(calls),
+        ended=ended,
+        cpu_seconds=seconds,
+    )
+
+
+def play_in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]], seed: int) -> Game:
+    """The game as scml plays it, with its logs and threads switched off."""
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.process_time()
+        calls, seeded = reseeded(kinds, seed)
+        world = scml_world(config, seeded, folder)
+        ended = None
+        try:
+            world.run()
+        except Exception as error:
+            ended = f"{type(error).__name__} on day {world.current_step}"
+        seconds = time.process_time() - started
+    names = config.names
+    scores = world.scores()
+    return Game(
+        contracts=[
+            (
+                record["seller_name"],
+                record["buyer_name"],
+                int(record["product_name"][1:]),
+                record["quantity"],
+                record["delivery_time"],
+                record["unit_price"],
+                record["concluded_at"],
+                record["executed_at"] >= 0,
+            )
+            for record in world.negotiated_contract_records
+        ],
+        profits={name: [float(profit) for profit in world._profits[name]] for name in names},
+        stock={name: world._inventory_input[name] for name in names},
+        scores={name: float(scores[name]) for name in names},
+        prices=[float(price) for price in world.trading_prices],
+        calls=list(calls),
+        ended=ended,
+        cpu_seconds=seconds,
+    )
+
+
+def results_table(results: Sequence[FieldResult]) -> Table:
+    """A row per field. Seeding every call slows both down, ours more: see `benchmarks/`."""
+    table = Table(
+        title="scml and our engine, same worlds", title_justify="left", box=box.SIMPLE, padding=0
+    )
+    table.add_column("agents", no_wrap=True)
+    for name in ("worlds", "failed", "contracts", "differ", "scml s", "ours s", "faster"):
+        table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
+    for result in results:
+        table.add_row(
+            result.field,
+            f"{result.worlds}",
+            f"{result.ended}",
+            f"{result.contracts:,}",
+            f"{len(result.differences)}",
+            f"{result.scml_seconds:.1f}",
+            f"{result.engine_seconds:.1f}",
+            f"{result.scml_seconds / max(result.engine_seconds, 1e-9):.1f}x",
+        )
+    return table

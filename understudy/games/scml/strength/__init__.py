@@ -1,0 +1,1 @@
+"""Who is stronger: paired comparisons in the same slots, with intervals."""

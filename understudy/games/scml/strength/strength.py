@@ -1,0 +1,399 @@
+"""Who is strong: results of SCML worlds turned into scores that can be compared, with intervals.
+
+Where a factory stands matters more than who runs it, so players are compared slot by slot: the
+competitors of a configuration take turns in its slots, all else equal. What one player scored above
+another in the same slot is theirs; what the slot is worth drops out. Fillers are not assessed.
+"""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from rich.table import Table
+
+from understudy.data.results import wilson
+from understudy.errors import InputError
+from understudy.games.scml.strength.effects import (
+    Array,
+    Equations,
+    Estimate,
+    estimates,
+    official_score,
+    official_scores,
+    ratio,
+    weights,
+)
+from understudy.games.scml.strength.paired import LEVEL_NAMES, Meetings, Rows
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How a player came by its score. None: there was nothing to take a share of."""
+
+    bankrupt: float
+    """Share of worlds."""
+    agreement: float | None
+    """Talks that ended with a contract."""
+    shortfall: float | None
+    """Units promised that could not be made."""
+    unsafe: float | None
+    """Sales contracts beyond what was known to suffice."""
+    over_lines: float | None
+    """Sales contracts beyond the lines."""
+    faults: float
+    """Failures of its code, per world."""
+
+
+@dataclass(frozen=True)
+class AtLevel:
+    """A player in the first, a middle or the last level."""
+
+    rows: int
+    mean: float
+    adjusted: Estimate | None
+    """None: at this level no chain of shared slots leads to all others of its group."""
+
+
+@dataclass(frozen=True)
+class PlayerStrength:
+    """One player over all worlds."""
+
+    player: str
+    group: int
+    """Only players of the same group can be compared; 0 is the largest."""
+    rows: int
+    configurations: int
+    adjusted: Estimate
+    """Score above the mean player of its group in the same slot."""
+    mean: Estimate
+    official: Estimate
+    """As the tournament counts: the mean without upper outliers."""
+    win_rate: Estimate | None
+    """Share of meetings in the same slot where it scored higher, ties half."""
+    levels: Mapping[str, AtLevel]
+    rates: Rates
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One player beside another."""
+
+    player: str
+    opponent: str
+    rows: int
+    """Times both had the same slot with the same dice."""
+    configurations: int
+    difference: Estimate | None
+    """Mean of what `player` scored above `opponent` there."""
+    win_rate: Estimate | None
+    adjusted: Estimate | None
+    """Difference of adjusted scores: counts third players both met, too; None: no chain at all."""
+
+    @property
+    def beats(self) -> bool | None:
+        """Whether `player` is the stronger one; None where the interval of meetings leaves open."""
+        if self.difference is None or self.difference.low is None or self.difference.high is None:
+            return None
+        return True if self.difference.low > 0 else False if self.difference.high < 0 else None
+
+
+@dataclass(frozen=True)
+class Strength:
+    """All players, the strongest of each group first, and every ordered pair that compares."""
+
+    worlds: int
+    configurations: int
+    groups: int
+    """More than one: players of different groups never shared a slot, not even through others."""
+    players: tuple[PlayerStrength, ...]
+    pairs: tuple[Pair, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dicts and lists; an estimate is [value, low, high]."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "Strength":
+        """What `to_json` gave."""
+        players = [
+            {
+                **player,
+                **_read(player, "adjusted", "mean", "official", "win_rate"),
+                "levels": {
+                    level: AtLevel(**{**found, **_read(found, "adjusted")})
+                    for level, found in player["levels"].items()
+                },
+                "rates": Rates(**player["rates"]),
+            }
+            for player in plain["players"]
+        ]
+        pairs = [
+            {**pair, **_read(pair, "difference", "win_rate", "adjusted")} for pair in plain["pairs"]
+        ]
+        return cls(
+            **{name: plain[name] for name in ("worlds", "configurations", "groups")},
+            players=tuple(PlayerStrength(**player) for player in players),
+            pairs=tuple(Pair(**pair) for pair in pairs),
+        )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _read(plain: Mapping[str, Any], *names: str) -> dict[str, Estimate | None]:
+    return {name: None if plain[name] is None else Estimate(*plain[name]) for name in names}
+
+
+def compare(strength: Strength, player: str, opponent: str) -> Pair:
+    """How `player` does beside `opponent`; `beats` and the intervals say how sure that is."""
+    known = {found.player for found in strength.players}
+    for name in (player, opponent):
+        if name not in known:
+            raise InputError(f"no results of '{name}'; there are {', '.join(sorted(known))}")
+    for pair in strength.pairs:
+        if (pair.player, pair.opponent) == (player, opponent):
+            return pair
+    raise InputError(
+        f"{player} and {opponent} cannot be compared: they never had the same slot, nor are there "
+        "players between them who had. Let them compete in the same configurations."
+    )
+
+
+def assess(results: pa.Table, *, seed: int = 0, resamples: int = 1000) -> Strength:
+    """Strength from `record.RESULTS`; intervals by bootstrap over configurations."""
+    rows = Rows.read(results)
+    if not rows.names:
+        return Strength(0, 0, 0, (), ())
+    weight = weights(rows.num_configurations, resamples, seed)
+    meetings = Meetings.within(rows)
+    whole = meetings.equations(rows)
+    effects = whole.resample(weight)
+    players = _players(rows, meetings, whole, effects, weight)
+    pairs = _pairs(rows, meetings, whole, effects, weight)
+    return Strength(
+        worlds=rows.num_worlds,
+        configurations=rows.num_configurations,
+        groups=int(whole.groups.max()) + 1,
+        players=tuple(sorted(players, key=lambda p: (p.group, -p.adjusted.value, p.player))),
+        pairs=tuple(sorted(pairs, key=lambda pair: (pair.player, pair.opponent))),
+    )
+
+
+def _players(
+    rows: Rows, meetings: Meetings, whole: Equations, effects: tuple[Array, Array], weight: Array
+) -> list[PlayerStrength]:
+    count = rows.sums(np.ones(len(rows.score)))
+    configurations = (count > 0).sum(axis=0)
+    total = rows.sums(rows.score)
+    value = total.sum(axis=0) / count.sum(axis=0)
+    mean = estimates(value, ratio(weight @ total, weight @ count), configurations)
+    adjusted = estimates(whole.solve(), effects[0], whole.configurations, effects[1])
+    official = _official(rows, weight, configurations)
+    win_rates = _win_rates(rows, meetings, weight)
+    levels = [_at_level(rows, meetings, whole, place, weight) for place in range(len(LEVEL_NAMES))]
+    return [
+        PlayerStrength(
+            player=name,
+            group=int(whole.groups[place]),
+            rows=int(count[:, place].sum()),
+            configurations=int(configurations[place]),
+            adjusted=adjusted[place],
+            mean=mean[place],
+            official=official[place],
+            win_rate=win_rates[place],
+            levels={
+                level: found
+                for level, of_player in zip(LEVEL_NAMES, levels, strict=True)
+                if (found := of_player.get(place))
+            },
+            rates=_rates(rows, place),
+        )
+        for place, name in enumerate(rows.names)
+    ]
+
+
+def _official(rows: Rows, weight: Array, configurations: Array) -> list[Estimate]:
+    values, draws = [], []
+    for place in range(len(rows.names)):
+        own = rows.player == place
+        values.append(official_score(rows.score[own]))
+        draws.append(official_scores(rows.score[own], weight, rows.configuration[own]))
+    return estimates(np.array(values), np.stack(draws, axis=1), configurations)
+
+
+def _at_level(
+    rows: Rows, meetings: Meetings, whole: Equations, level: int, weight: Array
+) -> dict[int, AtLevel]:
+    """By player; nobody who never stood there."""
+    inside = rows.level == level
+    count = np.bincount(rows.player[inside], minlength=len(rows.names))
+    mean = ratio(np.bincount(rows.player[inside], rows.score[inside], len(rows.names)), count)
+    equations = meetings.equations(rows, level)
+    draws, known = equations.resample(weight)
+    adjusted = estimates(equations.solve(), draws, equations.configurations, known)
+    found = {}
+    for place in np.flatnonzero(count).tolist():
+        rivals = (whole.groups == whole.groups[place]) & (count > 0)
+        linked = (equations.groups[rivals] == equations.groups[place]).all()
+        found[place] = AtLevel(
+            int(count[place]), float(mean[place]), adjusted[place] if linked else None
+        )
+    return found
+
+
+def _win_rates(rows: Rows, meetings: Meetings, weight: Array) -> list[Estimate | None]:
+    """Against all others together, by player; None for one that met nobody."""
+    count, wins, _ = meetings.duels(rows)
+    first, second = (np.eye(len(rows.names))[end] for end in meetings.ends.T)
+    won = wins @ first + (count - wins) @ second
+    played = count @ (first + second)
+    trials = played.sum(axis=0)
+    found = estimates(
+        ratio(won.sum(axis=0), trials),
+        ratio(weight @ won, weight @ played),
+        (played > 0).sum(axis=0),
+    )
+    return [_share(rate, int(n)) for rate, n in zip(found, trials, strict=True)]
+
+
+def _share(found: Estimate, trials: int) -> Estimate | None:
+    """Within [0, 1], and never surer than Wilson: who always won leaves a bootstrap no spread."""
+    if not trials:
+        return None
+    if found.low is None or found.high is None:
+        return found
+    low, high = wilson(found.value * trials, trials)
+    return Estimate(found.value, max(0.0, min(low, found.low)), min(1.0, max(high, found.high)))
+
+
+def _rates(rows: Rows, place: int) -> Rates:
+    own = rows.table.filter(pa.array(rows.player == place))
+
+    def share(part: str, whole: str) -> float | None:
+        total = int(own[whole].to_numpy().sum())
+        return int(own[part].to_numpy().sum()) / total if total else None
+
+    return Rates(
+        bankrupt=float(own["bankrupt"].to_numpy().mean()),
+        agreement=share("agreements", "talks"),
+        shortfall=share("shortfall", "promised"),
+        unsafe=share("unsafe", "sales"),
+        over_lines=share("over_lines", "sales"),
+        faults=float(own["faults"].to_numpy().mean()),
+    )
+
+
+def _pairs(
+    rows: Rows, meetings: Meetings, whole: Equations, effects: tuple[Array, Array], weight: Array
+) -> list[Pair]:
+    """Every ordered pair of the same group."""
+    first, second = np.triu_indices(len(rows.names), 1)
+    together = whole.groups[first] == whole.groups[second]
+    first, second = first[together], second[together]
+    value, (draws, known) = whole.solve(), effects
+    adjusted = estimates(
+        value[first] - value[second],
+        draws[:, first] - draws[:, second],
+        np.minimum(whole.configurations[first], whole.configurations[second]),
+        known[:, first] & known[:, second],
+    )
+    met = _met(rows, meetings, weight)
+    pairs = []
+    for one, other, gap in zip(first.tolist(), second.tolist(), adjusted, strict=True):
+        name, opponent = rows.names[one], rows.names[other]
+        n, configurations, difference, win_rate = met.get((one, other), (0, 0, None, None))
+        pairs.append(Pair(name, opponent, n, configurations, difference, win_rate, gap))
+        difference = difference.flipped() if difference else None
+        win_rate = win_rate.flipped(around=1.0) if win_rate else None
+        pairs.append(Pair(opponent, name, n, configurations, difference, win_rate, gap.flipped()))
+    return pairs
+
+
+def _met(
+    rows: Rows, meetings: Meetings, weight: Array
+) -> dict[tuple[int, int], tuple[int, int, Estimate, Estimate | None]]:
+    """By pair: rows, configurations, mean difference and win rate in the same slot and run."""
+    count, wins, gaps = meetings.duels(rows)
+    trials, configurations = count.sum(axis=0), (count > 0).sum(axis=0)
+    drawn = weight @ count
+    difference, win_rate = (
+        estimates(ratio(sums.sum(axis=0), trials), ratio(weight @ sums, drawn), configurations)
+        for sums in (gaps, wins)
+    )
+    return {
+        (one, other): (int(n), int(c), gap, _share(rate, int(n)))
+        for (one, other), n, c, gap, rate in zip(
+            meetings.ends.tolist(), trials, configurations, difference, win_rate, strict=True
+        )
+        if n
+    }
+
+
+# For the terminal
+
+
+def strength_table(strength: Strength, width: int | None = None) -> Table:
+    """A row per player, the strongest first; without room for 100 columns, without the levels."""
+    width = width or shutil.get_terminal_size((80, 24)).columns
+    levels = LEVEL_NAMES if width >= 100 else ()
+    table = Table(
+        title=f"{strength.worlds:,} worlds of {strength.configurations:,} configurations\n"
+        "adjusted: above the mean player in the same slot, with 95 % interval",
+        title_justify="left",
+        box=None,  # lines between columns would cost a column or two
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    table.add_column("#", justify="right")
+    table.add_column("player", overflow="fold")
+    names = ("adjusted", "from", "to", "official", "wins", *levels, "bust", "short", "unsafe", "n")
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    place, group = 0, 0
+    for player in strength.players:
+        if player.group != group:
+            table.add_section()
+            place, group = 0, player.group
+        place += 1
+        table.add_row(str(place), player.player, *_cells(player, levels))
+    if strength.groups > 1:
+        table.caption = (
+            f"{strength.groups} groups that cannot be compared: no chain of shared slots joins "
+            "them. Adjusted scores and ranks count within a group."
+        )
+        table.caption_justify = "left"
+    return table
+
+
+def _cells(player: PlayerStrength, levels: Sequence[str]) -> list[str]:
+    low, high = player.adjusted.low, player.adjusted.high
+    colour = "yellow"
+    if low is not None and high is not None:
+        colour = "green" if low > 0 else "red" if high < 0 else "yellow"
+    at = [player.levels.get(level) for level in levels]
+    rates = player.rates
+    return [
+        f"[{colour}]{_signed(player.adjusted.value)}[/]",
+        *(("?", "?") if low is None or high is None else (_signed(low), _signed(high))),
+        f"{player.official.value:.3f}",
+        _percent(player.win_rate and player.win_rate.value),
+        *(_signed(found.adjusted.value, 2) if found and found.adjusted else "-" for found in at),
+        *(_percent(rate) for rate in (rates.bankrupt, rates.shortfall, rates.unsafe)),
+        f"{player.rows:,}",
+    ]
+
+
+def _signed(value: float, decimals: int = 3) -> str:
+    """Without the 0 before the point, which would cost a column."""
+    return f"{value:+.{decimals}f}".replace("+0.", "+.").replace("-0.", "-.")
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"

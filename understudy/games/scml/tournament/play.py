@@ -1,0 +1,327 @@
+"""Play worlds, in our engine or in the real scml package, and record them."""
+
+import random
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scml.oneshot.agent import OneShotAgent
+
+from understudy.data.schema import Table
+from understudy.errors import InputError
+from understudy.games import Played, PlayerRef
+from understudy.games.scml.agent.trace import Trace
+from understudy.games.scml.domain import RULES, Track
+from understudy.games.scml.engine.config import WorldConfig, draw
+from understudy.games.scml.engine.contracts import Contract
+from understudy.games.scml.engine.hosting.faults import described
+from understudy.games.scml.engine.hosting.wrapping import subclass
+from understudy.games.scml.engine.random_state import dice_left_alone
+from understudy.games.scml.engine.world import World, collecting_rarely
+from understudy.games.scml.players import catalogue
+from understudy.games.scml.recording.days import Account, FactoryDay, account
+from understudy.games.scml.recording.recorder import Film, filmed
+from understudy.games.scml.recording.safety_audit import audit
+from understudy.games.scml.recording.tables import (
+    ADVICE,
+    CONTRACTS,
+    DAY_LEDGER,
+    RECORDINGS,
+    RESULTS,
+    WORLDS,
+)
+from understudy.games.scml.reference.agent_rng import Stream, on_one_stream
+from understudy.games.scml.reference.scml_simulator import quiet, scml_world
+from understudy.games.scml.tournament.design import WorldPlan
+
+
+@dataclass(frozen=True)
+class Game:
+    """What a simulator says of a world it has played; factories are in order."""
+
+    contracts: list[Contract]
+    profits: list[list[float]]
+    """By factory and day. Fewer days than planned where an exception ended the world."""
+    scores: list[float]
+    bankrupt: list[bool]
+    faults: list[tuple[int, int, str]]
+    """Factory, day, error."""
+
+
+def play(plans: Sequence[WorldPlan]) -> Played:
+    """Play the worlds; those that need not be filmed are recorded in outline.
+
+    An agent that fails leaves the talk it failed in, and the world goes on; in scml its exception
+    ends the world, whose days and contracts end there. Either way it is among the faults.
+    """
+    results: list[pa.Table] = []
+    recordings: dict[str, list[pa.Table]] = {table.name: [] for table in (*RECORDINGS, ADVICE)}
+    with quiet(), dice_left_alone(), collecting_rarely():
+        for plan in plans:
+            for name, table in _play_one(plan).items():
+                (results if name == RESULTS.name else recordings[name]).append(table)
+    tables = [*RECORDINGS, *([ADVICE] if recordings[ADVICE.name] else [])]
+    return Played(
+        _joined(RESULTS, results),
+        {table.name: _joined(table, recordings[table.name]) for table in tables},
+    )
+
+
+def _joined(table: Table, parts: Sequence[pa.Table]) -> pa.Table:
+    return pa.concat_tables([table.arrow().empty_table(), *parts]).combine_chunks()
+
+
+def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
+    config = draw(plan.factories_per_level, plan.steps, plan.seed, plan.track)
+    kinds = _kinds(plan, config)
+    if plan.trace is not None:
+        kinds = traced(kinds, plan.players, plan.trace, plan.match)
+    film = Film(len(kinds))
+    if plan.filmed:
+        kinds = filmed(kinds, film, _watched(plan))
+    _seed(plan)
+    game = _simulate(plan, config, kinds)
+    days = account(config, game.contracts, plan.conserve_stock, len(game.profits[0]))
+    _check(plan, game, days)
+    tables = {
+        "worlds": _worlds_row(plan, config, game),
+        "results": _results_rows(plan, config, game, days),
+    }
+    if plan.filmed:
+        tables["contracts"] = _contracts_table(plan.match, game.contracts)
+        tables["days"] = _days_table(plan.match, days.days)
+        tables["decisions"] = film.table(plan.match, config, days.ranges)
+        if film.advice:
+            tables["advice"] = film.advice_table(plan.match, config, days.ranges)
+    return tables
+
+
+def _kinds(plan: WorldPlan, config: WorldConfig) -> list[type[OneShotAgent]]:
+    if len(plan.players) != len(config.factories):
+        raise ValueError(f"{len(config.factories)} factories but {len(plan.players)} players")
+    known = catalogue.CATALOGUE[plan.track]
+    scripted = [ref.name for ref in plan.players if ref.weights is None]
+    for name in scripted:
+        if name not in known:
+            raise InputError(f"there is no SCML agent '{name}'; there is {', '.join(known)}")
+    loaded = iter(catalogue.load_for_world(scripted, plan.track))
+    return [
+        next(loaded) if ref.weights is None else _trained(ref, plan.track) for ref in plan.players
+    ]
+
+
+def _trained(ref: PlayerRef, track: Track) -> type[OneShotAgent]:
+    """HRL-XF with the weights of a model; called NAME+EXPERT, that expert looks on."""
+    from understudy.games.scml.agent.hrl import HRLAgent
+    from understudy.games.scml.agent.policy import mind_of
+    from understudy.games.scml.players.dagger_labeller import taught
+
+    assert ref.weights is not None
+    mind_of(ref.weights).require(RULES[track].horizon)
+    name, _, expert = ref.name.partition("+")
+    kind = taught(catalogue.load(expert)) if expert else HRLAgent
+    return type(f"HRL_{name.replace('-', '_')}", (kind,), {"checkpoint": ref.weights})
+
+
+def _watched(plan: WorldPlan) -> set[int] | None:
+    if plan.watched is None:
+        return None
+    return {place for place, ref in enumerate(plan.players) if ref.name in plan.watched}
+
+
+def _seed(plan: WorldPlan) -> None:
+    """The dice of the agents: others for each run of a configuration."""
+    ours, numpys = np.random.SeedSequence([plan.seed, plan.run]).generate_state(2).tolist()
+    random.seed(ours)
+    np.random.seed(numpys)
+
+
+def _check(plan: WorldPlan, game: Game, days: Account) -> None:
+    """What the table `days` is made from must be what happened."""
+    for index, factory in enumerate(days.economy.factories):
+        if factory.profits != game.profits[index]:
+            raise RuntimeError(
+                f"{plan.match}: the profits of factory {index} do not follow from its contracts; "
+                f"{plan.simulator} says {game.profits[index]}, the account {factory.profits}"
+            )
+
+
+# --- the two simulators --------------------------------------------------------------------------
+
+
+def _simulate(plan: WorldPlan, config: WorldConfig, kinds: Sequence[type[OneShotAgent]]) -> Game:
+    if plan.simulator == "engine":
+        return _in_engine(config, kinds, plan.conserve_stock)
+    if plan.conserve_stock:
+        raise InputError("scml cannot conserve stock; only the engine can")
+    return _in_scml(config, kinds)
+
+
+def _in_engine(
+    config: WorldConfig, kinds: Sequence[type[OneShotAgent]], conserve_stock: bool
+) -> Game:
+    world = World(config, [(kind, {}) for kind in kinds], conserve_stock=conserve_stock).run()
+    place = {name: index for index, name in enumerate(config.names)}
+    return Game(
+        contracts=world.ledger.contracts,
+        profits=[factory.profits for factory in world.factories],
+        scores=[float(factory.score) for factory in world.factories],
+        bankrupt=[factory.bankrupt for factory in world.factories],
+        faults=[(place[fault.factory], fault.day, fault.error) for fault in world.faults],
+    )
+
+
+def _in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]]) -> Game:
+    stream = Stream()
+    faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        world = scml_world(config, on_one_stream(kinds, stream), folder)
+        try:
+            world.run()
+        except Exception as error:
+            if stream.raised_by is None:
+                raise
+            faults.append((stream.raised_by, int(world.current_step), described(error)))
+    names = config.names
+    scores = world.scores()
+    place = {name: index for index, name in enumerate(names)}
+    return Game(
+        contracts=[_contract(record, place) for record in world.negotiated_contract_records],
+        profits=[[float(profit) for profit in world._profits[name]] for name in names],
+        scores=[float(scores[name]) for name in names],
+        bankrupt=[bool(world.is_bankrupt[name]) for name in names],
+        faults=faults,
+    )
+
+
+def _contract(record: dict[str, Any], place: dict[str, int]) -> Contract:
+    return Contract(
+        seller=place[record["seller_name"]],
+        buyer=place[record["buyer_name"]],
+        product=int(record["product_name"][1:]),
+        quantity=record["quantity"],
+        day=record["delivery_time"],
+        unit_price=record["unit_price"],
+        concluded=record["concluded_at"],
+        executed=record["executed_at"] >= 0,
+    )
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+def _worlds_row(plan: WorldPlan, config: WorldConfig, game: Game) -> pa.Table:
+    factories = config.factories
+
+    def spread(name: str, values: str) -> dict[str, list[list[float]]]:
+        kinds = ("storage_cost", "disposal_cost", "shortfall_penalty")
+        return {
+            f"{kind}_{name}": [[getattr(factory, values)[k] for factory in factories]]
+            for k, kind in enumerate(kinds)
+        }
+
+    return WORLDS.build(
+        {
+            "match": [plan.match],
+            "seed": [plan.seed],
+            "run": [plan.run],
+            "field": [plan.field],
+            "track": [plan.track],
+            "steps": [plan.steps],
+            "conserve_stock": [plan.conserve_stock],
+            "players": [[ref.name for ref in plan.players]],
+            "slots": [list(plan.slots)],
+            "levels": [[factory.level for factory in factories]],
+            "lines": [[factory.lines for factory in factories]],
+            "costs": [[factory.cost for factory in factories]],
+            "balances": [[factory.initial_balance for factory in factories]],
+            **spread("means", "means"),
+            **spread("deviations", "deviations"),
+            "catalog_prices": [list(config.catalog_prices)],
+            "scores": [game.scores],
+            "faults": [[f"{factory} {day} {error}" for factory, day, error in game.faults]],
+        }
+    )
+
+
+def _contracts_table(match: str, contracts: Sequence[Contract]) -> pa.Table:
+    fields = ("seller", "buyer", "product", "quantity", "day", "unit_price", "concluded")
+    return CONTRACTS.build(
+        {
+            "match": pa.repeat(match, len(contracts)),
+            "number": np.arange(len(contracts)),
+            **{name: [getattr(contract, name) for contract in contracts] for name in fields},
+            "executed": [contract.executed for contract in contracts],
+        }
+    )
+
+
+def _days_table(match: str, days: Sequence[FactoryDay]) -> pa.Table:
+    columns = list(zip(*days, strict=True)) or [()] * len(FactoryDay._fields)
+    return DAY_LEDGER.build(
+        {
+            "match": pa.repeat(match, len(days)),
+            **dict(zip(FactoryDay._fields, columns, strict=True)),
+        }
+    )
+
+
+def _results_rows(plan: WorldPlan, config: WorldConfig, game: Game, days: Account) -> pa.Table:
+    audits = audit(config, game.contracts, days, plan.conserve_stock)
+    places = range(len(config.factories))
+    failed = [factory for factory, _, _ in game.faults]
+
+    def same(value: object) -> list[object]:
+        return [value] * len(places)
+
+    return RESULTS.build(
+        {
+            "match": same(plan.match),
+            "seed": same(plan.seed),
+            "player": [ref.name for ref in plan.players],
+            "slot": list(places),
+            "score": game.scores,
+            "run": same(plan.run),
+            "field": same(plan.field),
+            "level": [factory.level for factory in config.factories],
+            "levels": same(len(plan.factories_per_level)),
+            "competes": [place in plan.slots for place in places],
+            "steps": same(plan.steps),
+            "bankrupt": game.bankrupt,
+            **{name: [getattr(one, name) for one in audits] for name in audits[0]._fields},
+            "faults": [failed.count(place) for place in places],
+        }
+    )
+
+
+def traced(
+    kinds: Sequence[type[OneShotAgent]], players: Sequence[PlayerRef], path: Path, match: str
+) -> list[type[OneShotAgent]]:
+    """The classes of a world, those of HRL-XF with a trace."""
+    from understudy.games.scml.agent.hrl import HRLAgent
+
+    return [
+        subclass(kind, {"trace": Trace(path, match, ref.name)})
+        if issubclass(kind, HRLAgent)
+        else kind
+        for kind, ref in zip(kinds, players, strict=True)
+    ]
+
+
+def check_traceable(players: Sequence[PlayerRef]) -> None:
+    """Refuse a trace of players none of whom has layers to tell of."""
+    from understudy.games.scml.agent.hrl import HRLAgent
+
+    names = [ref.name for ref in players if ref.weights is None]
+    if len(names) < len(players):
+        return
+    known = [name for name in names if name in catalogue.STD]
+    if not any(issubclass(catalogue.load(name), HRLAgent) for name in known):
+        raise InputError(
+            f"--trace writes down how HRL-XF decides, but {', '.join(names)} do not play with it. "
+            "Name HRL, L1, SafePenguin or a trained model with --agents"
+        )

@@ -1,0 +1,164 @@
+"""Many states in columns: what features are computed from, live and from recordings alike.
+
+Live a single `State` is packed; `from_recording.py` fills the columns straight from a recording.
+`unpacked` gives back the states, so that nothing is known of either but what is in a `State`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from understudy.games.scml.domain import DAYS
+from understudy.games.scml.view.state import Morning, Place, Promises, Said, State, TalkSoFar
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+# Columns of `facts`: a Place, then a Morning.
+STEPS, LEVELS, LEVEL, LINES, COST, WORLD_HORIZON = range(6)
+INITIAL, CATALOG_IN, CATALOG_OUT, PERISHABLE, SUPPLIERS, CONSUMERS = range(6, 12)
+DAY, STOCK, BALANCE, SUPPLY_QUANTITY, SUPPLY_PRICE, SALE_QUANTITY, SALE_PRICE = range(12, 19)
+PRICE_IN, PRICE_OUT, LOW_IN, HIGH_IN, LOW_OUT, HIGH_OUT = range(19, 25)
+STORAGE, DISPOSAL, SHORTFALL, STOCK_FALLS = range(25, 29)
+NUM_FACTS: Final = 29
+
+BOUGHT, BOUGHT_MONEY, SOLD, SOLD_MONEY = range(4)
+BUYS, ROUND, START, LENGTH = range(4)
+MINE, QUANTITY, DELIVERY, PRICE = range(4)
+
+
+class Packed(NamedTuple):
+    """States one after the other, and their talks one after the other."""
+
+    facts: Floats
+    """[states, NUM_FACTS]."""
+    promises: Ints
+    """[states, 4, DAYS]: bought, its money, sold, its money."""
+    first: Ints
+    """[states + 1]: the talks of state s are first[s] to first[s + 1]."""
+    talks: Ints
+    """[talks, 4]: whether we buy, round, and which rows of `said` are its own: start and length."""
+    said: Ints
+    """[offers, 4]: whether mine, quantity, delivery day, unit price. Talks may share rows."""
+
+    @property
+    def state_of(self) -> Ints:
+        """Which state a talk belongs to, [talks]."""
+        return np.repeat(np.arange(len(self.facts)), np.diff(self.first))
+
+
+def packed(states: Sequence[State]) -> Packed:
+    """States in columns."""
+    talks, said = list[tuple[int, ...]](), list[Said]()
+    for state in states:
+        for talk in state.talks:
+            talks.append((talk.buys, talk.round, len(said), len(talk.said)))
+            said.extend(talk.said)
+    promises = np.zeros((len(states), 4, DAYS), np.int64)
+    for row, state in enumerate(states):
+        promised = state.promises
+        promises[row, :, : len(promised.bought)] = (
+            promised.bought,
+            promised.bought_money,
+            promised.sold,
+            promised.sold_money,
+        )
+    return Packed(
+        facts=np.array([_facts(state) for state in states], np.float64).reshape(-1, NUM_FACTS),
+        promises=promises,
+        first=np.cumsum([0, *(len(state.talks) for state in states)]),
+        talks=np.array(talks, np.int64).reshape(-1, 4),
+        said=np.array(said, np.int64).reshape(-1, 4),
+    )
+
+
+def _facts(state: State) -> tuple[float, ...]:
+    place, morning = state.place, state.morning
+    return (
+        place.steps,
+        place.levels,
+        place.level,
+        place.lines,
+        place.cost,
+        place.horizon,
+        place.initial_balance,
+        place.catalog_in,
+        place.catalog_out,
+        place.perishable,
+        place.suppliers,
+        place.consumers,
+        morning.day,
+        morning.stock,
+        morning.balance,
+        morning.supply_quantity,
+        morning.supply_price,
+        morning.sale_quantity,
+        morning.sale_price,
+        morning.price_in,
+        morning.price_out,
+        *morning.prices_in,
+        *morning.prices_out,
+        morning.storage_cost,
+        morning.disposal_cost,
+        morning.shortfall_penalty,
+        morning.stock_falls,
+    )
+
+
+def unpacked(columns: Packed, partners: Sequence[str]) -> Iterator[State]:
+    """The states, with the partners' names by talk."""
+    for row, facts in enumerate(columns.facts.tolist()):
+        place, morning = _place(facts), _morning(facts)
+        promised = columns.promises[row, :, : place.horizon + 1].tolist()
+        talks = range(*columns.first[row : row + 2].tolist())
+        yield State(
+            place,
+            morning,
+            Promises(*(tuple(side) for side in promised)),
+            tuple(_talk(columns, talk, partners[talk]) for talk in talks),
+        )
+
+
+def _talk(columns: Packed, talk: int, partner: str) -> TalkSoFar:
+    buys, round_, start, length = columns.talks[talk].tolist()
+    rows = columns.said[start : start + length].tolist()
+    said = tuple(Said(bool(mine), *offer) for mine, *offer in rows)
+    return TalkSoFar(partner, bool(buys), round_, said)
+
+
+def _place(facts: Sequence[float]) -> Place:
+    return Place(
+        steps=int(facts[STEPS]),
+        levels=int(facts[LEVELS]),
+        level=int(facts[LEVEL]),
+        lines=int(facts[LINES]),
+        cost=int(facts[COST]),
+        horizon=int(facts[WORLD_HORIZON]),
+        initial_balance=facts[INITIAL],
+        catalog_in=int(facts[CATALOG_IN]),
+        catalog_out=int(facts[CATALOG_OUT]),
+        perishable=bool(facts[PERISHABLE]),
+        suppliers=int(facts[SUPPLIERS]),
+        consumers=int(facts[CONSUMERS]),
+    )
+
+
+def _morning(facts: Sequence[float]) -> Morning:
+    return Morning(
+        day=int(facts[DAY]),
+        stock=int(facts[STOCK]),
+        balance=facts[BALANCE],
+        supply_quantity=int(facts[SUPPLY_QUANTITY]),
+        supply_price=int(facts[SUPPLY_PRICE]),
+        sale_quantity=int(facts[SALE_QUANTITY]),
+        sale_price=int(facts[SALE_PRICE]),
+        price_in=facts[PRICE_IN],
+        price_out=facts[PRICE_OUT],
+        prices_in=(int(facts[LOW_IN]), int(facts[HIGH_IN])),
+        prices_out=(int(facts[LOW_OUT]), int(facts[HIGH_OUT])),
+        storage_cost=facts[STORAGE],
+        disposal_cost=facts[DISPOSAL],
+        shortfall_penalty=facts[SHORTFALL],
+        stock_falls=bool(facts[STOCK_FALLS]),
+    )

@@ -1,0 +1,60 @@
+"""What each network reads, as one row of numbers: live play and training put it together here."""
+
+from typing import Any, Final
+
+import numpy as np
+
+from understudy.games.scml.domain import DAYS, NUM_GOALS
+from understudy.games.scml.view import features as f
+
+Array = np.ndarray[Any, np.dtype[np.float32]]
+
+MORNING_INPUTS: Final = len(f.STATIC) + DAYS * len(f.TEMPORAL) + 2
+ROUND_INPUTS: Final = (
+    len(f.STATIC)
+    + DAYS * len(f.TEMPORAL)
+    + len(f.SITUATION)
+    + len(f.THREAD)
+    + len(f.TURN)
+    + NUM_GOALS
+)
+THREAD_INPUTS: Final = len(f.THREAD)
+OVERALL_INPUTS: Final = len(f.OVERALL) + NUM_GOALS
+
+
+def morning_input(static: Array, temporal: Array, role: Array) -> Array:
+    """L2's, [rows, MORNING_INPUTS]."""
+    return np.concatenate([static, _flat(temporal), role], axis=1)
+
+
+def state_input(static: Array, temporal: Array, situation: Array, goals: Array) -> Array:
+    """The part of L3's that all talks of a decision share, [rows, ...]."""
+    return np.concatenate([static, _flat(temporal), situation, goals], axis=1)
+
+
+def talk_input(thread: Array, turn: Array) -> Array:
+    """The part of L3's that is of one talk, [rows, ...]."""
+    return np.concatenate([thread, turn], axis=1)
+
+
+def overall_input(static: Array, situation: Array, goals: Array) -> Array:
+    """L4's, beside the features of each talk, [rows, OVERALL_INPUTS]."""
+    return np.concatenate([static, situation, goals], axis=1)
+
+
+def goal_input(goals: Array, scales: Array) -> Array:
+    """L2's goals as the layers above read them, [rows, NUM_GOALS]; 0 for no goals at all.
+
+    Units in days of work, prices in tenths over the trading price. `scales`: lines, trading prices
+    in and out, initial balance.
+    """
+    parts = goals.reshape(len(goals), -1, 2, 2)
+    units = parts[..., 0] / np.maximum(scales[:, None, None, 0], 1)
+    market = np.maximum(scales[:, None, 1:3], 1e-9)
+    premium = np.where(parts[..., 1] > 0, 10 * (parts[..., 1] / market - 1), 0.0)
+    both = np.stack([np.clip(units, 0, f.MOST), np.clip(premium, -f.MOST, f.MOST)], axis=3)
+    return both.reshape(len(goals), NUM_GOALS).astype(np.float32)
+
+
+def _flat(values: Array) -> Array:
+    return values.reshape(len(values), -1)

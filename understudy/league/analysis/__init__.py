@@ -1,0 +1,1 @@
+"""What a league's results say: ratings, Nash mixture, exploitability, comparisons, highlights."""

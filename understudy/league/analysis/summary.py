@@ -1,0 +1,151 @@
+"""What came of a league, as plain values: `summary.json` beside its state."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from understudy.data.files import write_text
+from understudy.errors import InputError
+from understudy.league.analysis.exploitability import worst_past
+from understudy.league.analysis.highlights import Telling, telling_matches
+from understudy.league.analysis.nash import nash, relative_performance, shares_by_name
+from understudy.league.analysis.ratings import ANCHOR, Rating, elo
+from understudy.league.matches import MATCHES
+from understudy.league.population import Roster
+from understudy.league.state import State
+
+SUMMARY = "summary.json"
+
+
+def ratings_of(state: State) -> dict[str, Rating]:
+    """Of everybody who has ever played, versions that are no more included."""
+    names = list(dict.fromkeys([state.roster.start, *state.payoff.names()]))
+    return elo(names, state.payoff.points(names), anchor=state.roster.start)
+
+
+def own_mixture(state: State) -> dict[str, float]:
+    """The Nash mixture among all who have weights: what the league has to offer, scripts apart."""
+    scripted = {player.name for player in state.roster.frozen if player.kind == "scripted"}
+    names = [name for name in state.roster.members() if name not in scripted]
+    shares = shares_by_name(names, nash(state.payoff.matrix(names)))
+    total = sum(shares.values())
+    return {name: share / total for name, share in shares.items()}
+
+
+def summarise(
+    state: State,
+    lines: Sequence[Mapping[str, Any]],
+    exploits: Mapping[str, Mapping[str, Any]],
+    telling: Sequence[Telling] = (),
+) -> dict[str, Any]:
+    """The whole summary.
+
+    `exploits` are what fresh exploiters have measured, `telling` their matches worth watching.
+    """
+    ratings = ratings_of(state)
+    members = state.roster.members()
+    rates = state.payoff.matrix(members)
+    return {
+        "rounds": state.round,
+        "agent_steps": state.agent_steps,
+        "matches": len(lines),
+        "elo_scale": f"400 points are odds of 10 to 1; {state.roster.start} has {ANCHOR:.0f}",
+        "players": sorted(
+            (_player(name, state.roster, ratings) for name in members),
+            key=lambda player: -player["rating"],
+        ),
+        "rating_curves": _curves(state, ratings),
+        "win_rates": _pairs(state, members),
+        "nash": shares_by_name(members, nash(rates)),
+        "own_nash": own_mixture(state),
+        "relative_population_performance": _against_the_beginning(state.roster, rates),
+        "minimum_win_rate": {
+            main.name: worst_past(state.payoff, main.version, state.roster)
+            for main in state.roster.mains()
+        },
+        "fresh_exploiter": dict(exploits),
+        "telling_matches": [
+            asdict(one)
+            for one in (*telling, *telling_matches(lines, state.roster, state.payoff, ratings))
+        ],
+    }
+
+
+def read_lines(folder: Path) -> list[dict[str, Any]]:
+    """All matches of a league."""
+    return [json.loads(line) for line in (folder / MATCHES).read_text().splitlines()]
+
+
+def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
+    """Replace the summary in a folder, whole."""
+    write_text(folder / SUMMARY, json.dumps(summary, indent=2, allow_nan=False) + "\n")
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """What `write_summary` wrote."""
+    path = folder / SUMMARY
+    try:
+        found: dict[str, Any] = json.loads(path.read_text())
+    except (OSError, ValueError) as failure:
+        raise InputError(
+            f"{path} is missing or damaged. Run the same understudy league again: it writes it"
+        ) from failure
+    return found
+
+
+def _player(name: str, roster: Roster, ratings: Mapping[str, Rating]) -> dict[str, Any]:
+    rating = ratings[name]
+    # One who has just started over is nobody yet: it only has the weights it was given.
+    now = [one for one in roster.learners if one.version == name and one.agent_steps]
+    frozen = [player for player in roster.frozen if player.name == name]
+    return {
+        "name": name,
+        "kind": frozen[0].kind if frozen else "learner",
+        "role": (frozen or now)[0].role,
+        "learner": now[0].name if now else frozen[0].learner,
+        "parent": (frozen or now)[0].parent,
+        "present": [learner.name for learner in now],
+        "rating": rating.value,
+        "low": rating.low,
+        "high": rating.high,
+    }
+
+
+def _curves(state: State, ratings: Mapping[str, Rating]) -> dict[str, list[dict[str, Any]]]:
+    """Every version of every learner, rated together with all others."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in state.history:
+        for name, learner in entry["learners"].items():
+            point = {
+                "round": entry["round"],
+                "agent_steps": entry["agent_steps"],
+                **ratings[learner["version"]]._asdict(),
+            }
+            found.setdefault(name, []).append(point)
+    return found
+
+
+def _pairs(state: State, members: Sequence[str]) -> list[dict[str, Any]]:
+    """Both sides of every pair that has met, with 95 % intervals."""
+    found = []
+    for one, other in permutations(members, 2):
+        tally = state.payoff.played(one, other)
+        if tally.games:
+            rate = state.payoff.belief(one, other, 0.975)
+            found.append({"player": one, "opponent": other, **tally._asdict(), **rate._asdict()})
+    return found
+
+
+def _against_the_beginning(roster: Roster, rates: Float[np.ndarray, "N N"]) -> float | None:
+    """How everything the league has made fares against what it began with; a win rate."""
+    old = {player.name for player in roster.frozen if player.role is None}
+    members = roster.members()
+    before = [place for place, name in enumerate(members) if name in old]
+    after = [place for place, name in enumerate(members) if name not in old]
+    return relative_performance(rates[np.ix_(after, before)]) if after else None

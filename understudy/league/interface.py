@@ -1,0 +1,99 @@
+"""What a league asks of a game: to play matches, and to improve a player. Nothing else.
+
+A game gives two functions. `play` plays pairings and returns one row per player per match, as
+`data.results.pair_results` declares; the same pairing must always end the same. `improve` gives a
+lesson and leaves the new weights in the lesson's folder; the same lesson must always give the same
+weights. Weights are files named `weights.*` in a folder; what is in them is the game's own affair.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from understudy.errors import InputError
+from understudy.league.payoff import Tally
+from understudy.league.recipe import LeagueRecipe
+from understudy.league.rules import USUAL, Manner
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """Somebody who can play: by name, with the folder of its weights unless it is scripted."""
+
+    name: str
+    weights: Path | None = None
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Two players, and the seeds of their matches; each seed twice, with sides swapped."""
+
+    players: tuple[Contestant, Contestant]
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """Somebody to be met in a lesson, and how often."""
+
+    player: Contestant | None
+    """None: the learner itself, as it learns."""
+    probability: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """One piece of training."""
+
+    name: str
+    """What the improved player is called."""
+    start: Contestant
+    """Whose weights it begins with."""
+    imitation: Contestant
+    """What the league began from, for learners that are to stay near it."""
+    opponents: tuple[Opponent, ...]
+    agent_steps: int
+    """How many decisions the learner may learn from."""
+    seed: int
+    manner: Manner = USUAL
+    out: Path
+    """Where the new weights go; may hold what a call of the same lesson left that was stopped."""
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What came of a lesson, beside the weights."""
+
+    agent_steps: int
+    """How many were taken."""
+    tallies: Mapping[str, Tally] = field(default_factory=dict)
+    """How the learner fared on the way, by opponent; may be left out."""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    """Anything worth a line in a chart."""
+
+
+Play = Callable[[Sequence[Pairing]], pa.Table]
+Improve = Callable[[Lesson], Learnt]
+
+
+@dataclass(frozen=True)
+class League:
+    """What a game gives for its leagues."""
+
+    improve: Improve
+    """Other processes must be able to import it."""
+    recipes: Mapping[str, LeagueRecipe]
+    scripted: tuple[str, ...] = ()
+    """Scripted players that are in the league from the beginning."""
+    start: str | None = None
+    """The model that all learners begin with; None: the first scripted player."""
+    play: Play | None = None
+    """A quicker way to play many pairings; None: the game's own `play`, one after the other."""
+
+    def recipe(self, name: str) -> LeagueRecipe:
+        """A recipe by name."""
+        if name not in self.recipes:
+            raise InputError(f"there is no league '{name}'; there is {', '.join(self.recipes)}")
+        return self.recipes[name]

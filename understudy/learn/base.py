@@ -1,0 +1,51 @@
+"""What every way of learning shares: a loss, progress, the files of a model, the device."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from understudy.errors import InputError
+
+CHECKPOINT, EVALUATION = "checkpoint.pt", "evaluation.json"
+
+Progress = Callable[[int, int, Mapping[str, float]], None]
+"""Told after each step: the step, how many there will be, the latest measurements."""
+
+
+class Loss(NamedTuple):
+    """The scalar to minimise, and what to log beside it."""
+
+    value: Float[Tensor, ""]
+    metrics: dict[str, Float[Tensor, ""]]
+
+
+def usable_device(name: str) -> torch.device:
+    """The torch device of that name; InputError where it cannot be used."""
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError) as failure:
+        reason = str(failure).split("\n", 1)[0].rstrip(".")
+        raise InputError(
+            f"cannot train on '{name}' here ({reason}). Train on the processor: --device cpu"
+        ) from failure
+    return device
+
+
+def read_evaluation(out: Path) -> dict[str, Any] | None:
+    """What a finished training wrote about its policy; None while it is not finished."""
+    path = out / EVALUATION
+    if not path.is_file():
+        return None
+    try:
+        evaluation: dict[str, Any] = json.loads(path.read_text())
+    except ValueError as failure:
+        raise InputError(
+            f"{path} is damaged ({failure}). Delete it and run the same command again"
+        ) from failure
+    return evaluation

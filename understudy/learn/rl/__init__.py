@@ -1,0 +1,1 @@
+"""Learning by play: environments side by side, trajectories, returns, losses, the learner."""

@@ -1,0 +1,1 @@
+"""What learning by play minimises, a file per loss."""

@@ -1,0 +1,80 @@
+"""Proximal policy optimisation (Schulman et al. 2017, arXiv:1707.06347), clipped, with GAE."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from understudy.learn.base import Loss
+from understudy.learn.rl.actor_critic import ActorCritic
+from understudy.learn.rl.losses.common import (
+    kl_from_teacher,
+    mean_of,
+    normalised_entropy,
+    require_not_negative,
+    value_error,
+)
+from understudy.learn.rl.returns import gae
+from understudy.learn.rl.trajectories import Sequences
+
+
+@dataclass(frozen=True)
+class PPO:
+    """Do more of what went better than foreseen, but not much more at once."""
+
+    clip: float = 0.2
+    """How far the ratio to the policy that played may move. Up: larger steps, less steady."""
+    trust: float = 0.95
+    """Lambda of the advantages. Down: less noise, more error from the value."""
+    normalise: bool = True
+    """Bring the advantages of a batch to mean 0 and spread 1."""
+    value_weight: float = 0.5
+    kl_weight: float = 0.0
+    """Up: stays nearer to the teacher."""
+    entropy_weight: float = 0.0
+    """Up: keeps trying other options."""
+
+    def __post_init__(self) -> None:
+        require_not_negative(self, "value_weight", "kl_weight", "entropy_weight")
+        if self.clip <= 0:
+            raise ValueError(f"clip must be above 0, got {self.clip}")
+        if not 0 <= self.trust <= 1:
+            raise ValueError(f"trust must lie in [0, 1], got {self.trust}")
+
+    def __call__(self, learner: ActorCritic, play: Sequences) -> Loss:
+        """The clipped surrogate, the error of the value, and the restraints."""
+        judged = learner.judge(play, ask_teacher=self.kl_weight > 0)
+        counts, value = play.counts, judged.value.detach()
+        advantage = gae(
+            play.reward, play.discount, value, judged.bootstrap, trust=self.trust, cut=play.cut
+        )
+        target = advantage + value
+        if self.normalise:
+            advantage = normalised(advantage, counts)
+        log_ratio = (judged.log_prob - play.log_prob).sum(2)
+        ratio = log_ratio.exp()
+        bounded = ratio.clamp(1 - self.clip, 1 + self.clip)
+        surrogate = torch.minimum(ratio * advantage, bounded * advantage)
+        entropy = normalised_entropy(judged.choices, learner.policy.shape.heads)
+        parts = {
+            "policy": -mean_of(surrogate, counts),
+            "value": mean_of(value_error(judged, target), counts),
+            "entropy": mean_of(entropy.view_as(value), counts),
+        }
+        loss = parts["policy"] + self.value_weight * parts["value"]
+        loss = loss - self.entropy_weight * parts["entropy"]
+        if judged.teacher is not None:
+            kl = kl_from_teacher(judged.teacher, judged.choices).view_as(value)
+            parts["kl"] = mean_of(kl, counts)
+            loss = loss + self.kl_weight * parts["kl"]
+        outside = (ratio - 1).abs() > self.clip
+        return Loss(loss, parts | {"clipped": mean_of(outside.to(ratio.dtype), counts)})
+
+
+def normalised(
+    advantage: Float[Tensor, "T B"], counts: Bool[Tensor, "T B"]
+) -> Float[Tensor, "T B"]:
+    """With mean 0 and spread 1 over the steps that count."""
+    centred = advantage - mean_of(advantage, counts)
+    return centred / (mean_of(centred.square(), counts).sqrt() + 1e-8)

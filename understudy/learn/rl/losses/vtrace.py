@@ -1,0 +1,129 @@
+"""AlphaStar's objective: V-trace policy gradient, TD(lambda) value, UPGO, a teacher, entropy.
+
+Vinyals et al. 2019 (doi:10.1038/s41586-019-1724-z). Five parts, each with its own weight, each
+logged. The published pseudocode takes the divergence and the entropy of the logits that *played*,
+which have no gradient, and adds objectives to a loss with the wrong sign; here both are of the
+policy as it is now, and all signs are those of a loss.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from understudy.learn.base import Loss
+from understudy.learn.rl.actor_critic import ActorCritic, Judged
+from understudy.learn.rl.losses.common import (
+    kl_from_teacher,
+    mean_of,
+    normalised_entropy,
+    require_not_negative,
+    value_error,
+)
+from understudy.learn.rl.returns import lambda_returns, upgo, vtrace
+from understudy.learn.rl.trajectories import Sequences
+
+
+@dataclass(frozen=True)
+class OffPolicy:
+    """Learn from play of slightly older policies."""
+
+    groups: tuple[tuple[str, ...], ...] = ()
+    """Heads that are weighed together. None given: each head by itself. Finer groups: ratios
+    nearer to 1, so less is clipped away, but heads that hang together are judged apart."""
+    trust: float = 1.0
+    """Lambda of V-trace. Down: advantages lean on the value, less noise, more error."""
+    rho_max: float = 1.0
+    c_max: float = 1.0
+    """Where ratios are clipped. Up: less error, more noise from what is rarely done."""
+    policy_weight: float = 1.0
+    upgo_weight: float = 1.0
+    """Up: repeats what once went better than foreseen."""
+    value_weight: float = 10.0
+    value_trust: float = 0.8
+    """Lambda of the value's targets; these are not corrected for who played."""
+    kl_weight: float = 2e-3
+    """Up: stays nearer to the teacher."""
+    entropy_weight: float = 1e-4
+    """Up: keeps trying other options."""
+
+    def __post_init__(self) -> None:
+        weights = ("policy_weight", "upgo_weight", "value_weight", "kl_weight", "entropy_weight")
+        require_not_negative(self, *weights, "rho_max", "c_max")
+        for name in ("trust", "value_trust"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must lie in [0, 1], got {getattr(self, name)}")
+
+    def __call__(self, learner: ActorCritic, play: Sequences) -> Loss:
+        """The weighted sum of the five parts."""
+        judged = learner.judge(play, ask_teacher=self.kl_weight > 0)
+        counts = play.counts
+        parts, metrics = self._policy_parts(learner, play, judged)
+        target = lambda_returns(*_scene(play, judged), trust=self.value_trust, cut=play.cut)
+        heads = learner.policy.shape.heads
+        entropy = normalised_entropy(judged.choices, heads).view_as(play.reward)
+        parts |= {
+            "value": mean_of(value_error(judged, target), counts),
+            "entropy": mean_of(entropy, counts),
+        }
+        loss = (
+            self.policy_weight * parts["policy"]
+            + self.upgo_weight * parts["upgo"]
+            + self.value_weight * parts["value"]
+            - self.entropy_weight * parts["entropy"]
+        )
+        if judged.teacher is not None:
+            kl = kl_from_teacher(judged.teacher, judged.choices).view_as(play.reward)
+            parts["kl"] = mean_of(kl, counts)
+            loss = loss + self.kl_weight * parts["kl"]
+        return Loss(loss, parts | metrics)
+
+    def _policy_parts(
+        self, learner: ActorCritic, play: Sequences, judged: Judged
+    ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """V-trace and UPGO, summed over groups; and what to log of them."""
+        member = self._membership(tuple(learner.policy.shape.heads)).to(judged.log_prob)
+        log_prob = judged.log_prob @ member
+        log_ratio = log_prob.detach() - play.log_prob @ member
+        reward, discount, value, bootstrap = _scene(play, judged)
+        shape = log_ratio.shape
+
+        def widened(x: Tensor) -> Tensor:
+            """Once per group, groups side by side."""
+            return x[..., None].expand(*x.shape, shape[2]).flatten(-2)
+
+        advantage = vtrace(
+            log_ratio.flatten(1),
+            *(widened(x) for x in (reward, discount, value, bootstrap)),
+            trust=self.trust,
+            rho_max=self.rho_max,
+            c_max=self.c_max,
+            cut=widened(play.cut),
+        ).advantage.view(shape)
+        upgoing = upgo(reward, discount, value, bootstrap, cut=play.cut) - value
+        ratio = log_ratio.exp()
+        weighted = ratio.clamp(max=self.rho_max) * upgoing[..., None]
+        parts = {
+            "policy": mean_of(-(advantage * log_prob).sum(2), play.counts),
+            "upgo": mean_of(-(weighted * log_prob).sum(2), play.counts),
+        }
+        clipped = (ratio > self.rho_max).to(ratio.dtype).mean(2)
+        return parts, {
+            "clipped": mean_of(clipped, play.counts),
+            "advantage_size": mean_of(advantage.abs().mean(2), play.counts),
+        }
+
+    def _membership(self, heads: tuple[str, ...]) -> Float[Tensor, "H G"]:
+        """1 where a head belongs to a group."""
+        groups = self.groups or tuple((head,) for head in heads)
+        if sorted(head for group in groups for head in group) != sorted(heads):
+            raise ValueError(f"groups must hold each of {', '.join(heads)} once, got {groups}")
+        return torch.tensor([[float(head in group) for group in groups] for head in heads])
+
+
+def _scene(
+    play: Sequences, judged: Judged
+) -> tuple[Float[Tensor, "T B"], Float[Tensor, "T B"], Float[Tensor, "T B"], Float[Tensor, " B"]]:
+    """What every kind of return is made from."""
+    return play.reward, play.discount, judged.value.detach(), judged.bootstrap

@@ -1,0 +1,111 @@
+"""One way to learn by play, as one value."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from understudy.data.samples import Decisions
+from understudy.learn.base import Progress
+from understudy.learn.rl.env import SELF, MakeMatches
+from understudy.learn.rl.losses.common import OnlineObjective
+
+START = "start"
+"""The name of the opponent that is the policy refinement began with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refinement:
+    """One way to refine a policy. Derive a variant with `dataclasses.replace`."""
+
+    description: str
+    decisions: Decisions
+    """What the policy decides."""
+    make: MakeMatches
+    """The game."""
+    objective: OnlineObjective
+    opponents: tuple[tuple[str, float], ...] = ((SELF, 1.0),)
+    """Whom to meet how often: "self", "start" (the policy it began with), or scripted players."""
+    start: str = "imitate"
+    """The model to begin with, unless another is named; also the teacher."""
+    iterations: int = 100
+    """Up: longer training."""
+    rollouts: int = 2
+    """Per iteration; as many processes can act at once."""
+    updates: int = 8
+    """Per iteration. Up: more is made of the same play, which grows older meanwhile."""
+    matches: int = 512
+    """Side by side in a rollout."""
+    steps: int = 32
+    """In a sequence. Up: less leans on the value, fewer updates for the same play."""
+    batch_size: int = 256
+    """Sequences per update."""
+    replay: int = 1
+    """Iterations whose play is kept. Up: play is used again, and older."""
+    staleness_max: int = 64
+    """Play of a policy that many updates ago is dropped."""
+    discount: float = 0.997
+    """Down: looks less far ahead, learns with less noise."""
+    pseudo_reward: float = 0.0
+    """Of the game's own pseudo-reward beside the score. 0: the score alone."""
+    draw: float = 0.0
+    """What a drawn match is worth, between a lost one, -1, and a won one, 1."""
+    critic: tuple[int, ...] | None = None
+    """Hidden layers of a critic that sees what all players see. None: the policy's own value."""
+    critic_first: int = 0
+    """Iterations in which only a new critic learns: until it has, its advice would do harm."""
+    critic_learning_rate: float = 1e-3
+    learning_rate: float = 1e-4
+    """Of the policy. Up: faster at first; soon each update throws over what the last learned."""
+    betas: tuple[float, float] = (0.9, 0.99)
+    epsilon: float = 1e-5
+    decay: float = 1.0
+    """The part of the learning rate that is lost by the end, along a line. 1: it falls to 0."""
+    gradient_norm_max: float = 1.0
+    log_every: int = 10
+    checkpoint_every: int = 50
+
+    def __post_init__(self) -> None:
+        counts = ("iterations", "rollouts", "updates", "matches", "steps", "batch_size", "replay")
+        for name in (*counts, "log_every", "checkpoint_every"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not 0 < self.discount <= 1:
+            raise ValueError(f"discount must lie in (0, 1], got {self.discount}")
+        for name in ("learning_rate", "critic_learning_rate", "gradient_norm_max"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        if self.critic_first and self.critic is None:
+            raise ValueError("critic_first needs a critic")
+        if self.staleness_max < 2 * self.updates - 1:
+            raise ValueError(
+                f"staleness_max must be at least {2 * self.updates - 1}: play arrives "
+                f"{self.updates} updates old and waits for as many less one"
+            )
+
+    def fit(
+        self,
+        samples: Path,
+        out: Path,
+        seed: int,
+        *,
+        device: str = "cpu",
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Refine the model `start` that lies beside `out`; no samples are needed."""
+        from understudy.learn.rl.train import refine  # which imports this module
+
+        return refine(self, out.parent / self.start, out, seed, device=device, progress=progress)
+
+    def settings(self) -> dict[str, Any]:
+        """Everything that decides what comes out, as plain values."""
+        chosen = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        for name in ("description", "log_every", "checkpoint_every"):
+            del chosen[name]
+        return chosen | {
+            "decisions": f"{self.decisions.table.full_name} version {self.decisions.table.version}",
+            "features": self.decisions.features,
+            "heads": self.decisions.heads,
+            "make": getattr(self.make, "__qualname__", repr(self.make)),
+            "opponents": dict(self.opponents),
+            "objective": {"name": type(self.objective).__name__, **asdict(self.objective)},
+        }

@@ -1,0 +1,139 @@
+"""Refinement to files, exactly the same however often it is stopped.
+
+out/checkpoint.pt         all that is needed to go on; the only file read when resuming
+out/weights.safetensors   the policy as of the last checkpoint, in the end the result
+out/metrics.jsonl         one line per few iterations; out/tensorboard/ has the same
+out/evaluation.json       how it fared in its last matches; written last
+"""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from understudy.data.files import write_text
+from understudy.errors import InputError
+from understudy.learn.base import CHECKPOINT, EVALUATION, Progress, read_evaluation, usable_device
+from understudy.learn.checkpoint import own_randomness, reading_checkpoint, write_checkpoint
+from understudy.learn.metrics_log import Journal
+from understudy.learn.policy import load_policy, save_policy
+from understudy.learn.rl.actors import Actors
+from understudy.learn.rl.learner import Progressed, Refiner, met_by
+from understudy.learn.rl.recipe import Refinement
+
+
+def refine(
+    recipe: Refinement,
+    start: Path,
+    out: Path,
+    seed: int,
+    *,
+    device: str = "cpu",
+    workers: str | int | None = 0,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Refine the policy in the folder `start` into the folder `out`, or go on there.
+
+    Where and on how many workers it acts changes nothing but the time it takes.
+    """
+    if (evaluation := read_evaluation(out)) is not None:
+        return evaluation
+    place = usable_device(device)
+    policy = load_policy(start, recipe.decisions)
+    with own_randomness(seed, place), Actors(workers) as actors:
+        refiner = Refiner(recipe, policy, met_by(recipe, policy), seed, device=place)
+        training = _Training(refiner, out)
+        training.resume()
+        with Journal(out, refiner.iteration) as journal:
+            training.run(actors, journal, progress)
+    return training.conclude()
+
+
+class _Training:
+    """A refiner with a folder and a clock."""
+
+    def __init__(self, refiner: Refiner, out: Path) -> None:
+        self.refiner, self.recipe, self.out = refiner, refiner.recipe, out
+        self.seconds = 0.0
+        """Spent in all, stops not counted."""
+        self.latest: dict[str, Any] = {}
+        """The last line of the journal, and the matches it tells of."""
+
+    def run(self, actors: Actors, journal: Journal, progress: Progress | None) -> None:
+        """Iterate until the last iteration."""
+        recipe, refiner = self.recipe, self.refiner
+        began, before, metrics = time.perf_counter(), self.seconds, dict[str, float]()
+        logged = began
+        while refiner.iteration < recipe.iterations:
+            last = refiner.iteration == recipe.iterations - 1
+            refiner.iterate(actors, last=last)
+            now = time.perf_counter()
+            self.seconds = before + now - began
+            if last or refiner.iteration % recipe.log_every == 0:
+                metrics = self._measure(now - logged)
+                journal.write(refiner.iteration, metrics)
+                logged = now
+            if last or refiner.iteration % recipe.checkpoint_every == 0:
+                self.save()
+            if progress is not None:
+                progress(refiner.iteration, recipe.iterations, metrics)
+
+    def _measure(self, seconds: float) -> dict[str, float]:
+        since = self.refiner.since
+        metrics = since.read() | {
+            "agent_steps": float(self.refiner.agent_steps),
+            "agent_steps_per_second": since.agent_steps / seconds,
+            "learning_rate": self.refiner.learning_rates()[0],
+            "seconds": self.seconds,
+        }
+        self.latest = {"metrics": metrics, "tally": dict(since.tally)}
+        self.refiner.since = Progressed()
+        return metrics
+
+    def save(self) -> None:
+        """Write the checkpoint whole, then the weights."""
+        content = {
+            "shape": self.refiner.policy.shape.to_json(),
+            "seed": self.refiner.seed,
+            "seconds": self.seconds,
+            "latest": self.latest,
+            **self.refiner.state(),
+        }
+        write_checkpoint(self.out / CHECKPOINT, content)
+        save_policy(self.out, self.refiner.policy)
+
+    def resume(self) -> None:
+        """Go back to the checkpoint, if there is one."""
+        path = self.out / CHECKPOINT
+        if not path.is_file():
+            return
+        game = self.recipe.decisions.table.game
+        cure = f"Start over: understudy train {game} {self.out.name} --fresh"
+        with reading_checkpoint(path, self.refiner.device, cure) as content:
+            if content["shape"] != self.refiner.policy.shape.to_json():
+                raise InputError(f"{path}: of a policy of another shape. {cure}")
+            if content["seed"] != self.refiner.seed:
+                seeds = f"begun with seed {content['seed']}, now {self.refiner.seed}"
+                raise InputError(f"{path}: {seeds}. {cure}")
+            self.refiner.restore(content)
+            self.seconds, self.latest = content["seconds"], content["latest"]
+
+    def conclude(self) -> dict[str, Any]:
+        """Write what came of it."""
+        save_policy(self.out, self.refiner.policy)
+        evaluation = {
+            "steps": self.refiner.version,
+            "iterations": self.refiner.iteration,
+            "agent_steps": self.refiner.agent_steps,
+            "seconds": round(self.seconds, 3),
+            "met": {name: _shares(counts) for name, counts in self.latest["tally"].items()},
+        }
+        write_text(self.out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+        return evaluation
+
+
+def _shares(counts: list[int]) -> dict[str, Any]:
+    """Of the last matches against one opponent; while it learned, so not a fair measurement."""
+    total = sum(counts)
+    won, drawn, lost = (count / total for count in counts)
+    return {"matches": total, "won": won, "drawn": drawn, "lost": lost}

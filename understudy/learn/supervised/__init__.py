@@ -1,0 +1,1 @@
+"""Learning from samples: a recipe, the loop, the data, cloning, evaluation."""

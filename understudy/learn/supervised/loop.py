@@ -1,0 +1,273 @@
+"""The training loop: samples to a network, exactly the same however often it is stopped.
+
+    out/checkpoint.pt         all that is needed to go on; the only file read when resuming
+    out/weights.safetensors   the network, as it was when it did best on the validation split
+    out/last.safetensors      the network at the end
+    out/metrics.jsonl         one line per evaluation; out/tensorboard/ has the same
+    out/evaluation.json       the best network on the validation and test splits; written last
+
+Every step is a function of the checkpoint before it: batches hang on (seed, step), and so does
+the learning rate; weights, optimiser, random state and running means are in the checkpoint.
+"""
+
+import json
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import clip_grad_norm_
+
+from understudy.data.files import write_text
+from understudy.errors import InputError
+from understudy.learn.base import CHECKPOINT, EVALUATION, Progress, read_evaluation, usable_device
+from understudy.learn.checkpoint import (
+    own_randomness,
+    random_state,
+    reading_checkpoint,
+    set_random_state,
+    write_checkpoint,
+)
+from understudy.learn.metrics_log import Journal
+from understudy.learn.policy import WEIGHTS, misfits
+from understudy.learn.supervised.recipe import Descent, Fitted, ScoreLike
+
+LAST = "last.safetensors"
+
+
+def fit(
+    recipe: Fitted,
+    samples: Path,
+    out: Path,
+    seed: int,
+    *,
+    device: str = "cpu",
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Train, or go on training, and evaluate; what is finished is only read."""
+    if (evaluation := read_evaluation(out)) is not None:
+        return evaluation
+    place = usable_device(device)
+    splits = recipe.splits(samples, seed, place)
+    with own_randomness(seed, place):
+        training = Training(recipe, splits, out, seed, place)
+        training.resume()
+        with Journal(out, training.at.step) as journal:
+            training.run(journal, progress)
+    with own_randomness(seed, place):
+        return _conclude(training)
+
+
+@dataclass
+class Position:
+    """Where training stands."""
+
+    step: int = 0
+    best_step: int = 0
+    best_loss: float = math.inf
+    """The lowest validation loss so far."""
+    stale: int = 0
+    """Evaluations since then."""
+    seconds: float = 0.0
+    """Spent in all, stops not counted."""
+
+
+@dataclass
+class RunningMeans:
+    """Means over the steps since they were last read."""
+
+    count: int = 0
+    totals: dict[str, Tensor] = field(default_factory=dict)
+
+    def add(self, values: Mapping[str, Tensor]) -> None:
+        """Count one step in."""
+        self.count += 1
+        for name, value in values.items():
+            self.totals[name] = self.totals.get(name, 0.0) + value.detach().double()
+
+    def read(self) -> dict[str, float]:
+        """The means; starts over."""
+        means = {name: total.item() / self.count for name, total in self.totals.items()}
+        self.count, self.totals = 0, {}
+        return means
+
+
+class Training:
+    """A network being fitted: steps, evaluations, checkpoints."""
+
+    def __init__(
+        self,
+        recipe: Fitted,
+        splits: Mapping[str, Any],
+        out: Path,
+        seed: int,
+        device: torch.device,
+    ) -> None:
+        self.recipe, self.splits, self.out = recipe, splits, out
+        self.seed, self.device = seed, device
+        self.descent = recipe.descent
+        self.network = recipe.build(splits, seed).to(device)
+        self.optimizer = torch.optim.AdamW(
+            self.network.parameters(), weight_decay=self.descent.weight_decay, fused=True
+        )
+        self.at = Position()
+        self.means = RunningMeans()
+
+    @property
+    def cure(self) -> str:
+        """The command that starts this training over."""
+        return f"Start over: understudy train {self.recipe.game} {self.out.name} --fresh"
+
+    def run(self, journal: Journal, progress: Progress | None) -> None:
+        """Step until the recipe's last step, or until patience ends."""
+        recipe, at = self.descent, self.at
+        metrics: dict[str, float] = {}
+        clock = Clock(at.seconds)
+        batches = self.splits["train"].from_step(at.step)
+        while at.step < recipe.steps and not self._is_stale():
+            self.step(next(batches))
+            clock.rows += recipe.batch_size
+            is_last = at.step == recipe.steps
+            if is_last or at.step % recipe.evaluate_every == 0:
+                rate = clock.rate()
+                metrics = self.evaluate() | {"samples_per_second": rate, "seconds": clock.seconds()}
+                journal.write(at.step, metrics)
+                clock.restart()
+            if is_last or self._is_stale() or at.step % recipe.checkpoint_every == 0:
+                at.seconds = clock.seconds()
+                self.save()
+            if progress is not None:
+                progress(at.step, recipe.steps, metrics)
+
+    def step(self, batch: Any) -> None:
+        """One step of gradient descent."""
+        self._set_learning_rate()
+        loss, metrics = self.recipe.loss(self.network, batch)
+        self._require_finite("loss", loss.item())
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        norm = clip_grad_norm_(self.network.parameters(), self.descent.gradient_norm_max)
+        self._require_finite("gradient", norm.item())
+        self.optimizer.step()
+        self.at.step += 1
+        self.means.add({"loss": loss, "gradient_norm": norm, **metrics})
+
+    def evaluate(self) -> dict[str, float]:
+        """Look at the validation split; keep the weights if they are the best so far."""
+        at = self.at
+        score = self.score(self.network, "val")
+        self._require_finite("validation loss", score.loss)
+        if score.loss < at.best_loss:
+            at.best_loss, at.best_step, at.stale = score.loss, at.step, 0
+            self.recipe.save(self.out, self.network, WEIGHTS)
+        else:
+            at.stale += 1
+        train = {f"train/{name}": mean for name, mean in self.means.read().items()}
+        used = learning_rate(self.descent, at.step - 1)
+        return train | score.metrics("val") | {"learning_rate": used}
+
+    def score(self, network: nn.Module, split: str) -> ScoreLike:
+        """How a network fares on a split."""
+        return self.recipe.score(network, self.splits, split)
+
+    def save(self) -> None:
+        """Write the checkpoint whole."""
+        content = {
+            "shape": self.recipe.identity,
+            "seed": self.seed,
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "random": random_state(self.device),
+            "position": asdict(self.at),
+            "means": asdict(self.means),
+        }
+        write_checkpoint(self.out / CHECKPOINT, content)
+
+    def resume(self) -> None:
+        """Go back to the checkpoint, if there is one."""
+        path = self.out / CHECKPOINT
+        if not path.is_file():
+            return
+        with reading_checkpoint(path, self.device, self.cure) as content:
+            if content["shape"] != self.recipe.identity:
+                raise InputError(f"{path}: of a network of another shape. {self.cure}")
+            if content["seed"] != self.seed:
+                raise InputError(
+                    f"{path}: begun with seed {content['seed']}, now {self.seed}. {self.cure}"
+                )
+            if misfit := misfits(self.network, content["network"]):
+                raise InputError(f"{path}: {misfit}. {self.cure}")
+            self.network.load_state_dict(content["network"])
+            self.optimizer.load_state_dict(content["optimizer"])
+            set_random_state(content["random"], self.device)
+            self.at = Position(**content["position"])
+            self.means = RunningMeans(**content["means"])
+
+    def _is_stale(self) -> bool:
+        return self.descent.patience is not None and self.at.stale >= self.descent.patience
+
+    def _set_learning_rate(self) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(self.descent, self.at.step)
+
+    def _require_finite(self, what: str, value: float) -> None:
+        if not math.isfinite(value):
+            raise InputError(
+                f"{self.out}: the {what} is {value} after step {self.at.step}, so training ends. "
+                "Lower the recipe's learning_rate or gradient_norm_max, or look for extreme "
+                f"features. {self.cure}"
+            )
+
+
+@dataclass
+class Clock:
+    """Seconds since training first began, and rows per second since the last evaluation."""
+
+    before: float
+    """Seconds spent by earlier runs of the same training."""
+    rows: int = 0
+
+    def __post_init__(self) -> None:
+        self.begun = self.since = time.perf_counter()
+
+    def seconds(self) -> float:
+        """Of training so far."""
+        return self.before + time.perf_counter() - self.begun
+
+    def rate(self) -> float:
+        """Rows per second."""
+        return self.rows / (time.perf_counter() - self.since)
+
+    def restart(self) -> None:
+        """Measure the rate anew."""
+        self.rows, self.since = 0, time.perf_counter()
+
+
+def learning_rate(recipe: Descent, step: int) -> float:
+    """A straight rise over `warmup` steps, then half a cosine down to 0, or flat."""
+    rate = recipe.learning_rate * min(1.0, (step + 1) / max(1, recipe.warmup))
+    if recipe.cosine:
+        rate *= (1 + math.cos(math.pi * min(1.0, step / recipe.steps))) / 2
+    return rate
+
+
+def _conclude(training: Training) -> dict[str, Any]:
+    """Write the last weights, and what the best ones are worth."""
+    out, at = training.out, training.at
+    training.recipe.save(out, training.network, LAST)
+    best = training.recipe.load(out).to(training.device)
+    evaluation = {
+        "steps": at.step,
+        "best_step": at.best_step,
+        "seconds": round(at.seconds, 3),
+        "parameters": sum(weight.numel() for weight in best.parameters()),
+        "train": training.recipe.facts(training.splits),
+        "val": training.score(best, "val").to_json(),
+        "test": training.score(best, "test").to_json(),
+    }
+    write_text(out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+    return evaluation
