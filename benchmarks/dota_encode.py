@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from understudy import games, stages
+from understudy import games
 from understudy.data.runs import Run
 from understudy.games.dota.features import features, team_rating
 from understudy.games.dota.features.encode import encode
@@ -25,6 +25,8 @@ from understudy.games.dota.features.timeline import course
 from understudy.games.dota.sources.match_files import read_logs
 from understudy.games.dota.sources.synthetic import World, generate
 from understudy.games.dota.sources.table_import import read_tables
+from understudy.pipeline import encode as encode_stage
+from understudy.pipeline import import_matches as import_matches_stage
 
 SIDES = {0: "rad", 1: "dire"}
 
@@ -85,9 +87,9 @@ def measure_memory(matches: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         run, game = Run(Path(folder)), games.load("dota")
         start = time.process_time()
-        stages.take_in(game, run, generate(World(), matches), {"synthetic": matches})
+        import_matches_stage.take_in(game, run, generate(World(), matches), {"synthetic": matches})
         made = time.process_time() - start
-        stages.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
+        encode_stage.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
         seconds = time.process_time() - start - made
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(

@@ -13,7 +13,7 @@ from statistics import mean, stdev
 
 from understudy import games
 from understudy.data.runs import Run
-from understudy.stages_league import compare, league, season_of
+from understudy.pipeline.league import compare, league, season_of
 
 WAYS = {"league": "", "self-play": "-self-play", "fictitious": "-fictitious"}
 STUDENT = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571}  # 95 %, by number of seeds

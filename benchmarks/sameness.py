@@ -84,6 +84,7 @@ main()
 """
 TIMES = {"seconds", "begun", "finished", "command", "versions", "samples_per_second"}
 TIMES |= {"agent_steps_per_second", "seconds_per_step", "cpu_seconds", "rate", "at"}
+TRACE = "played/trace.jsonl"
 LEFT_OUT = {".html", ".pt", ".log", ".part"}  # pages are words; checkpoints hold times
 
 
@@ -135,7 +136,10 @@ def _left_behind(source: Path, folder: Path, commands: Mapping[str, str]) -> dic
             here.mkdir(parents=True)
             said = dict(_said(source, here, lines))
             kept.write_text(json.dumps(said | dict(_files(here)), indent=1))
-        found |= {f"{game}: {name}": value for name, value in json.loads(kept.read_text()).items()}
+        read = json.loads(kept.read_text())
+        if trace := read.get(TRACE):  # worlds side by side write into it as they come
+            trace.sort(key=lambda line: (line["match"], line["agent"], line["number"]))
+        found |= {f"{game}: {name}": value for name, value in read.items()}
     return found
 
 

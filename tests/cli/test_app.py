@@ -29,12 +29,13 @@ from tests.small_runs import (
     tiny_recipe,
     understudy,
 )
-from understudy import cli, stages
+from understudy import cli
 from understudy.data.runs import read_manifest
 from understudy.games import pairs
 from understudy.games.arena import league as arena_league
 from understudy.games.arena import recipes
 from understudy.league.recipe import three_roles
+from understudy.pipeline import report as report_stage
 
 PROGRAM = "from understudy.cli import main; main()"
 
@@ -378,7 +379,7 @@ def test_a_bug_of_ours_is_not_blamed_on_the_user(finished, monkeypatch):
     def broken(*_):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(stages, "report", broken)
+    monkeypatch.setattr(report_stage, "report", broken)
     with pytest.raises(RuntimeError, match="a bug"):
         understudy("report", finished)
 

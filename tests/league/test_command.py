@@ -16,7 +16,7 @@ from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.league.interface import League
-from understudy.stages_league import compare, league, season_of
+from understudy.pipeline.league import compare, league, season_of
 
 SMALL = {"rounds": 3, "matches": 10, "agent_steps": 60, "exploiter_steps": 50}
 SMALL_RECIPES = {"quick": recipe("quick", **SMALL)}

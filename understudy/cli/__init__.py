@@ -1,4 +1,4 @@
-"""The command line: one function per command. It parses and prints; the work is in `stages.py`."""
+"""The command line: one function per command. It parses and prints; the work is in `pipeline`."""
 
 import os
 import sys
@@ -117,11 +117,11 @@ def encode(
 
     Ends with a summary to check that they make sense.
     """
-    from understudy import stages
+    from understudy.pipeline import encode as encode_stage
     from understudy.report.terminal import counts_table
 
     run = run_of(out, game)
-    counts = stages.encode(
+    counts = encode_stage.encode(
         load_game(game),
         run,
         players=names(players),
@@ -165,12 +165,12 @@ def train(
 
     A recipe that refines plays instead: understudy train arena refine --from imitate
     """
-    from understudy import stages
+    from understudy.pipeline import train as train_stage
     from understudy.report.terminal import evaluation_tables
 
     run = run_of(out, game)
     with training_progress(f"training {recipe}", quiet) as progress:
-        evaluation = stages.train(
+        evaluation = train_stage.train(
             load_game(game),
             run,
             recipe,
@@ -208,10 +208,10 @@ def report(
 
     Strength, training, samples, replays; one file that works offline.
     """
-    from understudy import stages
     from understudy.data.runs import Run
+    from understudy.pipeline import report as report_stage
 
-    print(stages.report(Run.existing(run), out))
+    print(report_stage.report(Run.existing(run), out))
 
 
 @app.command()
@@ -225,12 +225,12 @@ def replay(
 
     Example: understudy replay runs/arena/expert-rusher-17 -o replay.html
     """
-    from understudy import stages
     from understudy.data.runs import Run
+    from understudy.pipeline import report as report_stage
 
     path = Path(match)
     folder = path.parent if len(path.parts) > 1 else Path("runs/arena")
-    print(stages.replay(Run.existing(folder), path.name, out))
+    print(report_stage.replay(Run.existing(folder), path.name, out))
 
 
 @app.command()

@@ -52,9 +52,9 @@ def record(
             quiet=quiet,
         )
         return
-    from understudy import stages
+    from understudy.pipeline import import_matches as import_matches_stage
 
     run = run_of(out, "arena")
-    found = stages.read_logs(load_game("arena"), run, logs, resume=resume)
+    found = import_matches_stage.read_logs(load_game("arena"), run, logs, resume=resume)
     print(f"{found.matches:,} matches from {found.files} logs in {run.recordings}")
     complain(found.rejected)

@@ -72,10 +72,10 @@ def record(
     Stopped in the middle, the same command goes on; files that came since are added.
     Nothing about who played is kept. Example: understudy record dota --files matches/
     """
-    from understudy import stages
     from understudy.games.dota.sources.match_files import read_logs
     from understudy.games.dota.sources.synthetic import World, generate
     from understudy.games.dota.sources.table_import import read_tables
+    from understudy.pipeline import import_matches as import_matches_stage
 
     game, run = load_game("dota"), run_of(out, "dota")
     _one_source(files=files, tables=tables, synthetic=synthetic, api=api)
@@ -94,7 +94,7 @@ def record(
         _download(api, api_key, pause, folder, matches, league, pro, quiet)
         imports, settings = read_logs(folder), {"api": api}
     with _reading(imports, quiet) as watched:
-        found = stages.take_in(game, run, watched, settings, resume=resume)
+        found = import_matches_stage.take_in(game, run, watched, settings, resume=resume)
     print(f"{found.matches:,} matches in {run.recordings}")
     complain(found.rejected)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from understudy.league.state import State
-    from understudy.stages_league import Told
+    from understudy.pipeline.league import Told
 
 
 def league(
@@ -55,12 +55,12 @@ def league(
 
     Example: understudy league arena --recipe quick --from imitate-small
     """
-    from understudy import stages_league
+    from understudy.pipeline import league as league_stage
     from understudy.report.terminal import league_table
 
     chosen, run = load_game(game), run_of(out, game)
     with _shown(quiet) as told:
-        summary = stages_league.league(
+        summary = league_stage.league(
             chosen,
             run,
             recipe,

@@ -16,7 +16,7 @@ from understudy.errors import InputError
 if TYPE_CHECKING:  # heavy; `--help` must answer at once
     from understudy.data.runs import Run
     from understudy.games import Game
-    from understudy.stages import Progress
+    from understudy.pipeline.train import Progress
 
 GameArg = Annotated[str, typer.Argument(metavar="GAME", help="Which game: arena, dota or scml.")]
 OutOption = Annotated[

@@ -45,8 +45,8 @@ def recording(name: str) -> Callable[..., None]:
         quiet: QuietOption = False,
     ) -> None:
         """Play matches; write down what players saw and did."""
-        from understudy import stages
         from understudy.games import pairs
+        from understudy.pipeline import record as record_stage
 
         game, run = load_game(name), run_of(out, name)
         schedule = pairs.to_record(
@@ -56,7 +56,7 @@ def recording(name: str) -> Callable[..., None]:
             matches=matches,
             seed=seed,
         )
-        total = stages.record(
+        total = record_stage.record(
             game,
             run,
             schedule,
@@ -92,15 +92,15 @@ def competing(name: str) -> Callable[..., None]:
         quiet: QuietOption = False,
         json: JsonOption = False,
     ) -> None:
-        from understudy import stages
         from understudy.data.results import win_rates
         from understudy.games import pairs
         from understudy.games.players import resolve
+        from understudy.pipeline import compete as compete_stage
         from understudy.report.terminal import win_rate_table
 
         game, run = load_game(name), run_of(out, name)
         refs = [resolve(game, run, player) for player in players]
-        competition = stages.compete(
+        competition = compete_stage.compete(
             game,
             run,
             pairs.to_compete(game, refs, matches=matches, seed=seed),

@@ -130,7 +130,6 @@ def record(
 
     Example: understudy record scml --configs 20 --agents Penguin,AS0 --track-only Penguin
     """
-    from understudy import stages
     from understudy.data.runs import RECORD
     from understudy.games.scml.domain import track_named
     from understudy.games.scml.players import catalogue as known
@@ -143,6 +142,7 @@ def record(
         simulator_named,
     )
     from understudy.games.scml.tournament.play import check_traceable
+    from understudy.pipeline import record as record_stage
 
     game, run, rules = load_game("scml"), run_of(out, "scml"), track_named(track)
     top = {2026: max_top_2026, 2025: max_top_2025, 2024: max_top_2024}
@@ -173,7 +173,7 @@ def record(
         return
     if not resume:
         run.trace.unlink(missing_ok=True)  # it tells of the worlds that are deleted
-    total = stages.record(
+    total = record_stage.record(
         game,
         run,
         planned,
@@ -228,7 +228,6 @@ def compete(
 
     Example: understudy compete scml Penguin AS0 built-ins --configs 100
     """
-    from understudy import stages
     from understudy.data.files import write_text
     from understudy.data.runs import COMPETE
     from understudy.games.scml.domain import track_named
@@ -241,6 +240,7 @@ def compete(
         schedule,
         simulator_named,
     )
+    from understudy.pipeline import compete as compete_stage
 
     game, run, rules = load_game("scml"), run_of(out, "scml"), track_named(track)
     tournament = Tournament(
@@ -258,7 +258,7 @@ def compete(
         seed=seed,
         conserve_stock=conserve_stock,
     )
-    competition = stages.compete(
+    competition = compete_stage.compete(
         game,
         run,
         schedule(tournament, purpose=COMPETE, keep=keep),

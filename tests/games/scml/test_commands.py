@@ -13,10 +13,12 @@ from typing import NamedTuple
 import pytest
 
 from tests.small_runs import Done, assert_refused, contents, rows, understudy
-from understudy import games, stages
+from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.scml.tournament import design
+from understudy.pipeline import encode as encode_stage
+from understudy.pipeline import report as report_stage
 
 PART = "record scml --agents Greedy,SyncRandom --competitors-per-world 2 --steps 8 --seed 10"
 PART_WORLDS = 2
@@ -170,10 +172,10 @@ def test_a_competition_ranks_everybody_and_tells_programs_too(runs):
 
 def test_a_run_of_worlds_has_a_report(runs):
     run = Run(runs.root / "cup")
-    page = stages.report(run).read_text()
+    page = report_stage.report(run).read_text()
     assert "Strength" in page and "Penguin" in page
     with pytest.raises(InputError, match=r"holds no scml\.worlds"):
-        stages.encode(games.load("scml"), run)
+        encode_stage.encode(games.load("scml"), run)
 
 
 def test_nothing_is_written_under_the_home_directory(runs):

@@ -9,10 +9,11 @@ from playwright.sync_api import sync_playwright
 
 from tests.league import rps
 from tests.league.toy_league import NAME, recipe
-from understudy import games, stages
+from understudy import games
 from understudy.data.runs import Run
 from understudy.league.interface import League
-from understudy.stages_league import league
+from understudy.pipeline import report as report_stage
+from understudy.pipeline.league import league
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
@@ -33,7 +34,7 @@ def report(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(games, "NAMES", (*games.NAMES, "rps"))
         patch.setitem(sys.modules, NAME, rps)
-        return stages.report(run)
+        return report_stage.report(run)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from understudy.games.arena.data.tables import RESULTS
 from understudy.games.arena.play import pairings
 from understudy.games.arena.play.pairings import play_pairings
 from understudy.league.interface import Contestant, Pairing
-from understudy.stages_league import play_pairings as one_by_one
+from understudy.pipeline.league import play_pairings as one_by_one
 
 BOTS = {name: Contestant(name) for name in ("expert", "rusher", "kiter")}
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from tests.games.dota.small_matches import small_match
-from understudy import games, stages
+from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota import facts
@@ -16,6 +16,8 @@ from understudy.games.dota.advice.recommend import advise, item_lines
 from understudy.games.dota.report import item_timeline
 from understudy.games.dota.sources.synthetic import World, generate
 from understudy.games.dota.value.checkpoint import Worth
+from understudy.pipeline import import_matches as import_matches_stage
+from understudy.pipeline import report as report_stage
 
 CHROMIUM = Path("/usr/bin/chromium")
 
@@ -136,13 +138,13 @@ def test_what_cannot_be_advised_on_says_why(match, tmp_path, models):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     run, game = Run(tmp_path_factory.mktemp("dota")), games.load("dota")
-    stages.take_in(game, run, generate(World(), 12), {"synthetic": 12})
+    import_matches_stage.take_in(game, run, generate(World(), 12), {"synthetic": 12})
     path = run.folder / "match.html"
     with pytest.raises(InputError, match="holds no match 5"):
-        stages.replay(run, "5", path)
+        report_stage.replay(run, "5", path)
     with pytest.raises(InputError, match="goes by its number"):
-        stages.replay(run, "first", path)
-    return stages.replay(run, "9000000003", path)
+        report_stage.replay(run, "first", path)
+    return report_stage.replay(run, "9000000003", path)
 
 
 @pytest.mark.browser

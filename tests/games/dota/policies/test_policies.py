@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from tests.games.dota.small_matches import small_match, small_tables
-from understudy import games, stages
+from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.policies import next_item, purchases, recipes
 from understudy.games.dota.policies import wards as ward_spots
 from understudy.games.dota.sources.synthetic import World, generate
+from understudy.pipeline import encode as encode_stage
+from understudy.pipeline import import_matches as import_matches_stage
+from understudy.pipeline import train as train_stage
 
 KEYS = inventory.item_keys()
 
@@ -143,8 +146,8 @@ def test_placements_know_the_state_before_and_the_life_of_a_ward():
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     run, game = Run(tmp_path_factory.mktemp("dota")), games.load("dota")
-    stages.take_in(game, run, generate(World(), 120), {"synthetic": 120})
-    stages.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
+    import_matches_stage.take_in(game, run, generate(World(), 120), {"synthetic": 120})
+    encode_stage.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
     return run
 
 
@@ -152,7 +155,7 @@ def run(tmp_path_factory):
 def test_policies_are_trained_judged_printed_and_read_back(run, recipe, capsys):
     from understudy.cli.dota import print_evaluation
 
-    told = stages.train(games.load("dota"), run, recipe)
+    told = train_stage.train(games.load("dota"), run, recipe)
     for scores in told["policy"].values():
         assert scores["hit@1"]["ours"] <= scores["hit@20"]["ours"] <= 1
     print_evaluation(told)

@@ -12,10 +12,11 @@ import pytest
 
 from tests.games.dota.small_matches import small_match, small_tables
 from tests.small_runs import understudy
-from understudy import games, stages
+from understudy import games
 from understudy.data.runs import Run
 from understudy.games import Awaited
 from understudy.games.dota.sources import match_files, synthetic, table_import
+from understudy.pipeline import import_matches as import_matches_stage
 
 DOTA = games.load("dota")
 KILLED_OFTEN = Path(__file__).parents[3] / "killed_often.py"
@@ -46,7 +47,7 @@ def taken(folder, run):
         lot._load = lambda: read.append(lot.source) or load()
         return lot
 
-    found = stages.take_in(
+    found = import_matches_stage.take_in(
         DOTA, run, map(watched, match_files.read_logs(folder)), {"files": "here"}
     )
     return read, found

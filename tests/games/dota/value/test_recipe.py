@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from understudy import games, stages
+from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota.features import team_rating
@@ -15,6 +15,10 @@ from understudy.games.dota.recipes import RECIPES
 from understudy.games.dota.sources.synthetic import World, generate, true_chance
 from understudy.games.dota.value import checkpoint, models, splits
 from understudy.games.dota.value.metrics import calibration_error, log_losses, reliability
+from understudy.pipeline import encode as encode_stage
+from understudy.pipeline import import_matches as import_matches_stage
+from understudy.pipeline import report as report_stage
+from understudy.pipeline import train as train_stage
 
 GAME = games.load("dota")
 WORLD = World(seed=2)
@@ -23,8 +27,8 @@ WORLD = World(seed=2)
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     run = Run(tmp_path_factory.mktemp("dota"))
-    stages.take_in(GAME, run, generate(WORLD, 2500), {"synthetic": 2500})
-    stages.encode(GAME, run, options={"horizon": 180}, worker=0, quiet=True)
+    import_matches_stage.take_in(GAME, run, generate(WORLD, 2500), {"synthetic": 2500})
+    encode_stage.encode(GAME, run, options={"horizon": 180}, worker=0, quiet=True)
     return run
 
 
@@ -155,20 +159,20 @@ def test_the_quick_line_up_is_fitted_judged_and_printed(run, tmp_path, capsys):
     pytest.importorskip("xgboost", reason="the line-up compares with XGBoost")
     from understudy.cli.dota import print_line_up
 
-    evaluation = stages.train(GAME, run, "value-quick", seed=1)
+    evaluation = train_stage.train(GAME, run, "value-quick", seed=1)
     scores = evaluation["line_up"]
     assert list(scores) == ["constant", "LR-7", "XGBoost v0", "XGBoost v1", "best"]
     assert scores["best"]["log_loss"] < scores["constant"]["log_loss"] - 0.1
     assert scores["best"]["dgold_rmse"] < scores["constant"]["dgold_rmse"]
     assert scores["LR-7"]["beside_bar"]["mean"] == 0
     assert [row["matches"] for row in evaluation["few_shot"]] == [25, 50, 100, 200]
-    again = stages.train(GAME, run, "value-quick", seed=1)
+    again = train_stage.train(GAME, run, "value-quick", seed=1)
     assert again == evaluation  # read, not fitted again
     print_line_up(evaluation)
     told = capsys.readouterr().out
     assert "beside LR-7" in told and "is it still right?" in told
     assert checkpoint.load(run.model("value-quick") / "model.json").patches
-    text = stages.report(run, tmp_path / "report.html").read_text()
+    text = report_stage.report(run, tmp_path / "report.html").read_text()
     assert "Value: value-quick" in text and "Who is first wins how often" in text
 
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from tests.games.scml.memories import PLAN, SHORT, played
-from understudy import games, stages
+from understudy import games
 from understudy.data import shards
 from understudy.data.runs import Run
 from understudy.data.samples import unpack_legal
@@ -24,6 +24,7 @@ from understudy.games.scml.tournament import play
 from understudy.games.scml.view.columns import packed
 from understudy.games.scml.view.from_recording import Recording, decisions_of
 from understudy.games.scml.view.observe import observe, observed
+from understudy.pipeline import encode as encode_stage
 
 LIVE = frozenset({"Live"})
 LABELS = {"response", "omitted", "quantity", "ahead", "price", "residual", "legal", "forbidden"}
@@ -349,7 +350,7 @@ def test_a_recorded_run_is_encoded_and_reads_back_as_it_was(recordings, tmp_path
         path = shards.shard_path(run.recordings, table, "00000")
         path.parent.mkdir(exist_ok=True)
         shards.write_shard(path, recordings[table.name])
-    counts = stages.encode(games.load("scml"), run, worker=0, quiet=True)
+    counts = encode_stage.encode(games.load("scml"), run, worker=0, quiet=True)
     samples = encode(recordings, None)
     assert counts == summarise(recordings, samples)
     for table in (ROUND_SAMPLES, MORNING_SAMPLES):

@@ -15,7 +15,6 @@ from tests.small_runs import (
     succeed,
     understudy,
 )
-from understudy import stages
 from understudy.data.runs import Run
 from understudy.games.scml import GAME
 from understudy.games.scml.engine.world import World
@@ -24,6 +23,7 @@ from understudy.games.scml.recording import failures
 from understudy.games.scml.recording.failures import LONGEST_ERROR, MOST_LINES, summary
 from understudy.games.scml.tournament import design
 from understudy.games.scml.tournament import play as match
+from understudy.pipeline import report as report_stage
 
 STEPS = 6
 WORLDS = 2  # each of two plays each of two slots
@@ -127,7 +127,7 @@ def test_in_scml_the_world_ends_there_and_that_is_told(day, bad, tmp_path, monke
     assert {row["faults"] for row in results if row["player"] != "Bad"} == {0}
     assert len(rows(tmp_path / "recordings", "days")) == day * len(results)
     assert csv.startswith(f"{WORLDS if day else 0} folders of CSV files")
-    page = stages.report(Run(tmp_path)).read_text()
+    page = report_stage.report(Run(tmp_path)).read_text()
     assert ("lost at night" in page) == (day > 0)  # a world without a day is not shown
 
 

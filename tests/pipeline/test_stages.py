@@ -16,7 +16,7 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 
-from tests import tasks_for_stages
+from tests.pipeline import tasks
 from tests.small_runs import (
     COMPETE,
     ENCODE,
@@ -30,13 +30,16 @@ from tests.small_runs import (
     tiny_recipe,
     understudy,
 )
-from understudy import games, stages
+from understudy import games
 from understudy.data.results import read_results
 from understudy.data.runs import COMPETE as COMPETE_PURPOSE
 from understudy.data.runs import RECORD as RECORD_PURPOSE
 from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
 from understudy.games import PlayerRef, pairs
+from understudy.pipeline import compete as compete_stage
+from understudy.pipeline import playing as playing_stage
+from understudy.pipeline import report as report_stage
 
 PROGRAM = "from understudy.cli import main; main()"
 ARENA = games.load("arena")
@@ -118,7 +121,7 @@ def test_being_killed_over_and_over_changes_nothing(command, recorded, tmp_path)
         for folder in (broken, whole):
             shutil.rmtree(folder / "samples")
     here = [] if "train" in command else ["--workers", "0"]
-    program = [sys.executable, Path(__file__).with_name("killed_often.py"), "2", whole]
+    program = [sys.executable, Path(__file__).parents[1] / "killed_often.py", "2", whole]
     done = subprocess.run(
         [*program, *command.split(), "--quiet", *here, "--out", broken],
         env=os.environ | {"OMP_NUM_THREADS": "1"},
@@ -227,10 +230,10 @@ def test_a_hung_task_is_told_and_the_same_command_does_the_rest(
     run = tmp_path / "run"
     options = ["--out", run, "--quiet", "--workers", workers, "--task-seconds", limit]
     with monkeypatch.context() as patch:
-        patch.setattr(stages, "_play_fixture", tasks_for_stages.play_or_hang)
+        patch.setattr(playing_stage, "_play_fixture", tasks.play_or_hang)
         assert_refused(
             understudy(RECORD, *options),
-            f"1 of 4 tasks failed, the first ({tasks_for_stages.HUNG}) because: {told}",
+            f"1 of 4 tasks failed, the first ({tasks.HUNG}) because: {told}",
             "The others are kept; the same command tries these again",
         )
     kept = identity(run / "recordings")
@@ -515,7 +518,7 @@ def test_results_hang_on_the_seed_and_not_on_the_workers(clone, tmp_path):
 def test_some_matches_of_each_pair_and_side_are_kept_for_replays(tmp_path):
     refs = [PlayerRef("expert"), PlayerRef("rusher")]
     schedule = pairs.to_compete(ARENA, refs, matches=120, keep=2)
-    competition = stages.compete(ARENA, Run(tmp_path), schedule, worker=0, quiet=True)
+    competition = compete_stage.compete(ARENA, Run(tmp_path), schedule, worker=0, quiet=True)
     assert len(competition.results) == 2 * 120
     paths = (tmp_path / "results").rglob("steps-*.parquet")
     filmed = {match for path in paths for match in pq.read_table(path)["match"].to_pylist()}
@@ -549,5 +552,5 @@ def test_a_competition_without_results_yet_does_not_hide_the_rest(run):
     shutil.copytree(run / "results" / "expert-rusher-2-0", begun)
     for path in begun.glob("*.parquet"):
         path.unlink()
-    page = stages.report(Run(run)).read_text()
+    page = report_stage.report(Run(run)).read_text()
     assert "Strength: expert, rusher" in page

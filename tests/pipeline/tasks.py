@@ -1,12 +1,13 @@
-"""Tasks for the tests of `understudy.stages`, with all that would take time done on import."""
+"""Tasks for the tests of the stages, with all that would take time done on import."""
 
 import time
 
-from understudy import games, stages
+from understudy import games
 from understudy.games.pairs import Fixture
+from understudy.pipeline import playing as playing_stage
 
 HUNG = "00002"
-play = stages._play_fixture
+play = playing_stage._play_fixture
 
 # A task's time limit counts from its call; compiling must not count.
 for opponent in ("rusher", "kiter"):

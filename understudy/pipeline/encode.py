@@ -1,0 +1,133 @@
+"""Recordings to samples: one row per decision."""
+
+import json
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from understudy import games, workers
+from understudy.data import shards
+from understudy.data.files import digest
+from understudy.data.runs import Run, begin, finish, read_manifest
+from understudy.errors import InputError
+from understudy.games import Game
+from understudy.pipeline.tasks import Task, Workers, work
+
+
+def encode(
+    game: Game,
+    run: Run,
+    *,
+    players: Sequence[str] | None = None,
+    goals: Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    worker: Workers = None,
+    resume: bool = True,
+    quiet: bool = False,
+) -> dict[str, float]:
+    """Turn recordings into samples of `players`' decisions; counts for a sanity check.
+
+    By default the players are those that were recorded to learn from; `options` are the game's
+    own, and `goals` is a trained model whose goals are filled in. A shard is made again only if
+    its recording, or what it must know of others, has changed.
+    """
+    workers.parse(worker)  # before anything is written
+    if game.encode is None:
+        raise InputError(f"{game.name} has nothing to be encoded into")
+    fill = _filler(game, goals)
+    manifest = read_manifest(run.recordings)
+    if players is None and manifest is not None:
+        players = manifest["settings"].get("players")
+    keys = [shards.shard_key(p) for p in shards.shard_paths(run.recordings, game.recordings[0])]
+    surveyed = game.survey(run.recordings, keys) if game.survey else {}
+    inputs = {
+        key: _recording_digest(game, run.recordings, key, surveyed.get(key, {})) for key in keys
+    }
+    settings = {"game": game.name, "players": sorted(players) if players else None}
+    settings |= dict(options or {})
+    begin(run.samples, "encode", settings, resume=resume)
+    chosen = frozenset(players) if players else None
+    source, target = run.recordings.resolve(), run.samples.resolve()
+    tasks = {
+        key: Task(
+            game.name,
+            key,
+            source,
+            target,
+            players=chosen,
+            options=options or {},
+            surveyed=surveyed.get(key, {}),
+        )
+        for key in keys
+    }
+    first = game.samples[0]
+    for path in run.samples.glob(f"{first.name}-*.parquet"):
+        if shards.shard_key(path) not in tasks:
+            path.unlink()  # its recording is gone
+
+    def is_done(key: str) -> bool:
+        return shards.shard_note(shards.shard_path(target, first, key), "input") == inputs[key]
+
+    work(_encode, tasks, game.samples, worker, None, quiet, "encoding", is_done)
+    paths = [shards.shard_path(target, first, key) for key in keys]
+    if not any(shards.shard_rows(path, first) for path in paths):
+        raise InputError(
+            f"{run.recordings} holds no decision of {', '.join(players or ['anybody'])}. Encode "
+            f"somebody else's: understudy encode {game.name} --players NAME --fresh"
+        )
+    fill(run.samples)
+    counts = _add_up(paths)
+    finish(run.samples, inputs=inputs, counts=counts)
+    return counts
+
+
+def _filler(game: Game, goals: Path | None) -> Callable[[Path], None]:
+    """Fills a model's goals into samples; does nothing where none is given."""
+    if goals is None:
+        return lambda samples: None
+    if (fill := game.fill) is None:
+        raise InputError(f"{game.name} has no goals to be filled in; leave out --goals")
+    return lambda samples: fill(samples, goals)
+
+
+def _encode(task: Task) -> None:
+    """Encode one shard; its input's digest and its counts travel in its metadata."""
+    game = games.load(task.game)
+    recordings = {
+        table.name: shards.read_shard(shards.shard_path(task.source, table, task.key), table)
+        for table in game.recordings
+    }
+    assert game.encode is not None
+    samples = game.encode({**recordings, **task.surveyed}, task.players, **task.options)
+    counts = game.summarise(recordings, samples)
+    made_from = _recording_digest(game, task.source, task.key, task.surveyed)
+    note = {"input": made_from, "counts": json.dumps(counts)}
+    for table in reversed(game.samples):
+        rows = samples[table.name].replace_schema_metadata(table.arrow(note).metadata)
+        shards.write_shard(shards.shard_path(task.target, table, task.key), rows)
+
+
+def _recording_digest(game: Game, folder: Path, key: str, surveyed: Mapping[str, pa.Table]) -> str:
+    """Stands for the content of all tables that one recording is encoded from."""
+    paths = [shards.shard_path(folder, table, key) for table in game.recordings]
+    for path in paths:
+        if not path.is_file():
+            raise InputError(
+                f"{path} is missing. Run understudy record {game.name} again: only what is missing "
+                "is made"
+            )
+    known = [
+        f"{zlib.crc32(json.dumps(table.to_pydict()).encode()):08x}" for table in surveyed.values()
+    ]
+    return "+".join([*(digest(path) for path in paths), *known])
+
+
+def _add_up(paths: Sequence[Path]) -> dict[str, float]:
+    total: dict[str, float] = {}
+    for path in paths:
+        for name, count in json.loads(shards.shard_note(path, "counts") or "{}").items():
+            total[name] = total.get(name, 0) + count
+    return total
