@@ -31,12 +31,13 @@ from tests.small_runs import (
     understudy,
 )
 from understudy import games
+from understudy.data.players import PlayerRef
 from understudy.data.results import read_results
 from understudy.data.runs import COMPETE as COMPETE_PURPOSE
 from understudy.data.runs import RECORD as RECORD_PURPOSE
 from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
-from understudy.games import PlayerRef, pairs
+from understudy.games import pairs
 from understudy.pipeline import compete as compete_stage
 from understudy.pipeline import playing as playing_stage
 from understudy.pipeline import report as report_stage

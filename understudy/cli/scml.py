@@ -25,7 +25,7 @@ from understudy.cli.options import (
 from understudy.errors import InputError
 
 if TYPE_CHECKING:
-    from understudy.games import PlayerRef
+    from understudy.data.players import PlayerRef
     from understudy.games.scml.domain import Track
 
 FieldOption = Annotated[

@@ -25,14 +25,6 @@ GameName = Literal["arena", "dota", "scml"]
 NAMES: tuple[GameName, ...] = get_args(GameName)
 
 
-@dataclass(frozen=True)
-class PlayerRef:
-    """A player by name: scripted, or trained and then with the folder of its weights."""
-
-    name: str
-    weights: Path | None = None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
     """Matches planned before any is played."""

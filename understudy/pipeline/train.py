@@ -85,7 +85,8 @@ def _refine(
     progress: Progress | None,
 ) -> dict[str, Any]:
     """Refine a model of the run, or one elsewhere, by playing."""
-    from understudy.games.players import resolve, weights_digest
+    from understudy.data.players import weights_digest
+    from understudy.games.players import resolve
     from understudy.learn.rl.train import refine
 
     workers.parse(worker)  # before anything is written

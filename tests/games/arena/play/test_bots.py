@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.games.arena.acting import bot_actions, look, scattered
+from understudy.data.players import PlayerRef
 from understudy.data.results import win_rates
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.arena import GAME
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
-from understudy.games import Game, PlayerRef
+from understudy.games import Game
 from understudy.games.players import resolve
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players import catalogue as agents

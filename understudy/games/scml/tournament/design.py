@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games import PlayerRef, Schedule
+from understudy.games import Schedule
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players.catalogue import FILLERS
 
