@@ -233,7 +233,8 @@ def compete(
     from understudy.games.scml.domain import track_named
     from understudy.games.scml.players.resolve import resolve_all
     from understudy.games.scml.recording.failures import failure_lines
-    from understudy.games.scml.strength.strength import assess, strength_table
+    from understudy.games.scml.report.terminal import strength_table
+    from understudy.games.scml.strength.strength import assess
     from understudy.games.scml.tournament.design import (
         Tournament,
         field_named,

@@ -52,7 +52,7 @@ class Field:
         names = [self.reference.name, *(players[name][-1].name for name in mains)]
         ratings = elo(names, payoff.points(names), anchor=self.reference.name)
         return {
-            "ratings": {name: ratings[players[name][-1].name]._asdict() for name in mains},
+            "ratings": {name: ratings[players[name][-1].name].named("value") for name in mains},
             "relative_population_performance": {
                 f"{one} - {other}": relative_performance(
                     payoff.cross([p.name for p in players[one]], [p.name for p in players[other]])
