@@ -1,6 +1,6 @@
 """Results of SCML worlds as rows, and every two rows that compare: same slot, all else equal.
 
-Sums are kept by configuration, because configurations are what `effects.py` draws.
+Sums are kept by configuration, because configurations are what a bootstrap draws.
 Axes: C configurations, N players, M unordered pairs of players.
 """
 
