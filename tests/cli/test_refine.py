@@ -52,7 +52,7 @@ def test_a_clone_is_refined_and_can_compete(run):
     manifest = json.loads((model / "manifest.json").read_text())
     assert manifest["settings"]["start"] == "imitate-quick"
     assert manifest["settings"]["objective"]["name"] == "OffPolicy"
-    assert list(manifest["inputs"]) == ["weights.safetensors"]
+    assert list(manifest["inputs"]) == ["models/imitate-quick/weights.safetensors"]
     assert manifest["finished"] and manifest["facts"]["evaluation"]["iterations"] == 3
     met = understudy(
         "compete arena refine-quick imitate-quick --matches 4 --workers 0 --quiet --out", run
@@ -88,11 +88,13 @@ def test_iterations_rollouts_updates_and_pseudo_reward_can_be_told(run):
 
 
 MISTAKES = {
-    "train arena refine --out {run}": "there is no player 'imitate'. Scripted: expert",
+    "train arena refine --out {run}": "there is no model 'imitate'. Trained in",
     "train arena refine --from expert --out {run}": "'expert' is scripted and cannot be refined",
     "train arena refine-quick --workers two --out {run}": "workers 'two': give a number",
     "train arena imitate-quick --from other --out {run}": "learns from samples, not by playing",
     "train arena imitate-quick --updates 3 --out {run}": "learns from samples, not by playing",
+    "train arena refine-quick --init {run} --out {run}": "begins with what --from names",
+    "train arena imitate-quick --init {run} --out {run}": "begins anew and takes no weights",
     "train arena refine-quick --updates 300 --out {run}": "staleness_max must be at least 599",
 }
 

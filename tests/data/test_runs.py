@@ -25,7 +25,7 @@ def refusal(folder, *arguments, **settings):
 
 
 def test_work_is_claimed_and_finished(folder, source):
-    begin(folder, "encode", {"shards": (1, 2)}, inputs=[source])
+    begin(folder, "encode", {"shards": (1, 2)}, inputs={"recording": source})
     begun = read_manifest(folder)
     assert begun["settings"] == {"shards": [1, 2]}
     assert begun["inputs"].keys() == {"recording"}
@@ -37,11 +37,11 @@ def test_work_is_claimed_and_finished(folder, source):
 
 
 def test_the_same_work_goes_on_and_leftovers_are_swept(folder, source):
-    begin(folder, "encode", {"seed": 1}, inputs=[source])
+    begin(folder, "encode", {"seed": 1}, inputs={"recording": source})
     before = read_manifest(folder)
     (folder / "shard.parquet").write_text("kept")
     (folder / "next.parquet.1.part").write_text("half")
-    begin(folder, "encode", {"seed": 1}, inputs=[source])
+    begin(folder, "encode", {"seed": 1}, inputs={"recording": source})
     assert read_manifest(folder) == before
     assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "shard.parquet"]
 
@@ -72,10 +72,10 @@ def test_another_stage_is_refused(folder):
 
 
 def test_changed_inputs_are_refused(folder, source):
-    begin(folder, "encode", {}, inputs=[source])
+    begin(folder, "encode", {}, inputs={"recording": source})
     source.write_text("what happened later")
     assert "holds other work: its inputs have changed since." in refusal(
-        folder, "encode", {}, inputs=[source]
+        folder, "encode", {}, inputs={"recording": source}
     )
     assert "its inputs have changed since" in refusal(folder, "encode", {})
 

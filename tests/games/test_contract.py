@@ -13,7 +13,7 @@ from understudy.errors import InputError
 from understudy.games import Game, PlayerRef
 from understudy.games.pairs import Fixture
 from understudy.games.scml.tournament.design import WorldPlan
-from understudy.learn.supervised.recipe import Recipe
+from understudy.learn.recipe import Recipe
 
 SEEDS = (3, 2**40, 5)
 
