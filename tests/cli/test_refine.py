@@ -77,6 +77,23 @@ def test_another_model_can_be_named(run):
     assert 'start was "other", now "imitate-quick"' in refused.err
 
 
+def test_a_model_that_changed_since_is_not_gone_on_from(run):
+    assert train(run).code == 0
+    weights = run / "models" / "imitate-quick" / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes() + b" ")
+    refused = train(run)
+    assert refused.code == 2 and "its inputs have changed since" in refused.err
+
+
+def test_a_fresh_start_keeps_the_model_it_begins_with(run):
+    assert train(run).code == 0
+    before = contents(run)
+    refused = train(run, "--from", "refine-quick", "--fresh")
+    assert refused.code == 2 and refused.err.count("\n") == 1
+    assert "--fresh would delete" in refused.err
+    assert contents(run) == before
+
+
 def test_iterations_rollouts_updates_and_pseudo_reward_can_be_told(run):
     told = ["--iterations", "2", "--rollouts", "1", "--updates", "3", "--pseudo-reward", "0.1"]
     assert train(run, *told).code == 0

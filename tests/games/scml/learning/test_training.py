@@ -12,7 +12,10 @@ from safetensors.torch import load_file
 
 from tests.games.scml.memories import PLAN
 from tests.learn.fitting import fit
-from understudy.data.runs import Run
+from tests.small_runs import contents
+from understudy import games
+from understudy.data.files import digest
+from understudy.data.runs import Run, read_manifest
 from understudy.data.shards import read_shard, shard_path, shard_paths, write_shard
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
@@ -24,6 +27,7 @@ from understudy.games.scml.learning import dagger, rewards
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.dataset import lists, round_reader
 from understudy.games.scml.learning.encode import encode
+from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import MOST_TALKS, decision_reader
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
@@ -33,6 +37,9 @@ from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.from_recording import Recording
 from understudy.learn import metrics_log
 from understudy.learn.metrics_log import read_metrics
+from understudy.learn.recipe import TrainOptions
+from understudy.pipeline import train as train_stage
+from understudy.report.run import run_panels
 
 PLAYERS = ("Steward", "Greedy", "SyncRandom")
 
@@ -150,10 +157,25 @@ def test_advantage_weights_go_on_from_l3_or_say_so(samples, tmp_path):
     assert fit(awr, run.samples, run.model("l3-awr"))["steps"] == L3.steps
 
 
-def test_l3_that_goes_on_keeps_the_other_layers(samples, tmp_path):
-    run = Run(tmp_path)
+@pytest.fixture(scope="module")
+def trained(samples, tmp_path_factory):
+    """A run with samples and a small HRL-XF."""
+    run = Run(tmp_path_factory.mktemp("trained"))
     shutil.copytree(samples, run.samples)
-    fit(WHOLE, run.samples, run.model("hrl-xf"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+        fit(WHOLE, run.samples, run.model("hrl-xf"))
+    return run
+
+
+@pytest.fixture
+def run(trained, tmp_path):
+    """The same, to spoil."""
+    shutil.copytree(trained.folder, tmp_path / "run")
+    return Run(tmp_path / "run")
+
+
+def test_l3_that_goes_on_keeps_the_other_layers(run):
     before = read_bundle(run.model("hrl-xf"))
     fill_goals(run.samples, run.samples, run.model("hrl-xf"))
     awr = replace(L3, kind="awr", init=run.model("hrl-xf"))
@@ -165,9 +187,66 @@ def test_l3_that_goes_on_keeps_the_other_layers(samples, tmp_path):
         for layer in ("l2", "l4"):
             for key, values in before.layers[layer].items():
                 np.testing.assert_array_equal(after.layers[layer][key], values)
-        assert any(
-            (after.layers["l3"][key] != values).any() for key, values in before.layers["l3"].items()
-        )
+        changed = [
+            key
+            for key, values in before.layers["l3"].items()
+            if (after.layers["l3"][key] != values).any()
+        ]
+        assert changed
+
+
+def test_each_layers_curves_are_in_the_report(trained):
+    titles = [panel.title for panel in run_panels(trained, [])]
+    for layer in ("l2", "l3", "l4"):
+        assert f"hrl-xf / {layer}: loss" in titles
+    assert "hrl-xf: loss" not in titles
+
+
+# --- what a manifest says ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_training(monkeypatch):
+    """Only what is done before and after."""
+    for kind in (OfferRecipe, dagger.DaggerRecipe):
+        monkeypatch.setattr(kind, "fit", lambda self, job: {"steps": 0})
+
+
+@pytest.mark.parametrize("name", ["l3-awr", "dagger"])
+def test_the_weights_it_began_with_are_named_and_must_stay(run, name, no_training):
+    scml = games.load("scml")
+    shutil.copytree(run.model("hrl-xf") / "l3", run.model("l3"))
+    train_stage.train(scml, run, name)
+    inputs = read_manifest(run.model(name))["inputs"]
+    weights = run.model("l3") / WEIGHTS
+    assert inputs["models/l3/weights.safetensors"] == digest(weights)
+    assert {"samples/rounds-00000.parquet"} <= inputs.keys()
+    train_stage.train(scml, run, name)  # nothing has changed: it goes on
+    shutil.copy(run.model("hrl-xf") / WEIGHTS, weights)
+    with pytest.raises(InputError, match="holds other work: its inputs have changed since"):
+        train_stage.train(scml, run, name)
+
+
+def test_weights_from_elsewhere_are_named_and_must_stay(run, tmp_path, no_training):
+    scml, elsewhere = games.load("scml"), tmp_path / "other" / "mine.safetensors"
+    elsewhere.parent.mkdir()
+    shutil.copy(run.model("hrl-xf") / WEIGHTS, elsewhere)
+    options = TrainOptions(init=elsewhere)
+    train_stage.train(scml, run, "l3", options=options)
+    inputs = read_manifest(run.model("l3"))["inputs"]
+    assert inputs["elsewhere/other/mine.safetensors"] == digest(elsewhere)
+    with pytest.raises(InputError, match="its inputs have changed since"):
+        train_stage.train(scml, run, "l3")
+
+
+def test_a_fresh_start_does_not_delete_what_it_begins_with(run, no_training):
+    scml = games.load("scml")
+    shutil.copytree(run.model("hrl-xf") / "l3", run.model("l3"))
+    before = contents(run.folder)
+    for init in (run.model("l3"), run.model("l3") / WEIGHTS):
+        with pytest.raises(InputError, match=r"--fresh would delete .*models/l3, and with it"):
+            train_stage.train(scml, run, "l3", options=TrainOptions(init=init), resume=False)
+    assert contents(run.folder) == before
 
 
 def test_better_decisions_count_more(samples):
@@ -321,14 +400,11 @@ def played_here(monkeypatch):
     monkeypatch.setattr(dagger, "Tournament", _short)
 
 
-def test_dagger_plays_learns_and_resumes(samples, tmp_path, played_here):
-    run = Run(tmp_path)
-    shutil.copytree(samples, run.samples)
+def test_dagger_plays_learns_and_resumes(run, played_here):
     recipe = replace(RECIPES["dagger"], l3=L3, rounds=2, configs=1)
     with pytest.raises(InputError, match="holds no weights to begin with"):
         fit(recipe, run.samples, run.model("dagger"))
     fit(L3, run.samples, run.model("l3"))
-    fit(WHOLE, run.samples, run.model("hrl-xf"))
     goals = replace(recipe, init=run.model("hrl-xf"), rounds=1)
     fit(goals, run.samples, run.model("with-goals"))
     assert read_bundle(run.model("with-goals")).about.goals
@@ -336,13 +412,13 @@ def test_dagger_plays_learns_and_resumes(samples, tmp_path, played_here):
     with pytest.raises(StoppedError):
         fit(recipe, run.samples, run.model("dagger"), progress=stop_at(6))
     found = fit(recipe, run.samples, run.model("dagger"))
-    first, second = (
-        len(shard_paths(run.model("dagger") / f"round-{k}" / "samples", ROUND_SAMPLES))
-        for k in (1, 2)
-    )
-    assert len(shard_paths(samples, ROUND_SAMPLES)) < first < second
+    rounds = [run.model("dagger") / f"round-{k}" for k in (1, 2)]
+    first, second = (len(shard_paths(one / "samples", ROUND_SAMPLES)) for one in rounds)
+    assert len(shard_paths(run.samples, ROUND_SAMPLES)) < first < second
     assert found["train"]["rows"] > 0
     Mind(read_bundle(run.model("dagger")))
+    titles = [panel.title for panel in run_panels(run, [])]
+    assert "dagger / round-1: loss" in titles and "dagger / round-2: loss" in titles
 
 
 def _short(**named):
