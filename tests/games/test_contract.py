@@ -1,5 +1,6 @@
 """What every game must do. A new game is tested by being named in `games.GameName`."""
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -136,7 +137,7 @@ def test_recipes_are_described_and_one_is_quick(game):
     for name, recipe in recipes.items():
         assert isinstance(recipe, Recipe)
         assert recipe.description and "\n" not in recipe.description
-        assert recipe.settings() == recipe.settings()
+        assert recipe.settings() == recipe.settings() and json.dumps(recipe.settings())
         assert game.recipe(name) is recipe
 
 

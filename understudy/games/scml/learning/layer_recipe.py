@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
@@ -50,7 +50,7 @@ class LayerRecipe(OptimizerSettings, ABC):
     def settings(self) -> dict[str, Any]:
         """Everything but the description, and the weights to begin with, which are an input."""
         left_out = ("description", "start", "init")
-        return {n: getattr(self, n) for n in self.__dataclass_fields__ if n not in left_out}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
 
     def with_options(self, name: str, options: TrainOptions) -> Self:
         """It may begin with given weights."""
