@@ -18,7 +18,6 @@ from understudy.cli.options import (
     WorkersOption,
     by_game,
     err_console,
-    given,
     load_game,
     names,
     out_console,
@@ -165,6 +164,7 @@ def train(
 
     A recipe that refines plays instead: understudy train arena refine --from imitate
     """
+    from understudy.learn.recipe import TrainOptions
     from understudy.pipeline import train as train_stage
     from understudy.report.terminal import evaluation_tables
 
@@ -174,16 +174,16 @@ def train(
             load_game(game),
             run,
             recipe,
-            seed=seed,
-            init=init,
-            start=start,
-            changes=given(
+            options=TrainOptions(
+                init=init,
+                start=start,
                 iterations=iterations,
                 rollouts=rollouts,
                 updates=updates,
                 pseudo_reward=pseudo_reward,
+                test_patch=test_patch,
             ),
-            options=dota.train_options(game, test_patch),
+            seed=seed,
             device=device,
             worker=workers,
             resume=resume,

@@ -188,17 +188,6 @@ def encode_options(horizon: int | None) -> dict[str, int]:
     return {"horizon": horizon or HORIZON}
 
 
-def train_options(game: str, test_patch: str | None) -> dict[str, int]:
-    """What `train` may be told about Dota."""
-    from understudy.games.dota.facts import patch_number
-
-    if test_patch is None:
-        return {}
-    if game != "dota":
-        raise InputError(f"--test-patch is Dota's alone; {game} has no patches")
-    return {"test": patch_number(test_patch)}
-
-
 def split(
     out: OutOption = None,
     by: Annotated[
@@ -227,11 +216,11 @@ def split(
         chosen = splits.by_patch(matches, patch_number(test) if test else None, first)
     else:
         chosen = splits.by_time(matches, first)
-    paths = splits.write_split(run.folder / "splits", chosen, seed)
+    paths = splits.write_split(run.splits, chosen, seed)
     counts = ", ".join(
         f"{len(getattr(chosen, name)):,} {name}" for name in ("train", "val", "test")
     )
-    print(f"{counts}: {len(paths)} files in {run.folder / 'splits'}")
+    print(f"{counts}: {len(paths)} files in {run.splits}")
 
 
 def drift(

@@ -16,7 +16,7 @@ from understudy.errors import InputError
 if TYPE_CHECKING:  # heavy; `--help` must answer at once
     from understudy.data.runs import Run
     from understudy.games import Game
-    from understudy.pipeline.train import Progress
+    from understudy.learn.recipe import Progress
 
 GameArg = Annotated[str, typer.Argument(metavar="GAME", help="Which game: arena, dota or scml.")]
 OutOption = Annotated[
@@ -90,11 +90,6 @@ def run_of(out: Path | None, game: str) -> "Run":
 def names(text: str | None) -> list[str] | None:
     """A list given by comma."""
     return [name.strip() for name in text.split(",") if name.strip()] if text else None
-
-
-def given(**options: Any) -> dict[str, Any]:
-    """Those that were given."""
-    return {name: value for name, value in options.items() if value is not None}
 
 
 def go_to_background(log: Path) -> None:

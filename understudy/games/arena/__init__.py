@@ -17,7 +17,7 @@ from understudy.games.pairs import Fixture
 
 if TYPE_CHECKING:
     from understudy.league.interface import League
-    from understudy.learn.supervised.recipe import Recipe
+    from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
 
 

@@ -19,7 +19,7 @@ from understudy.games.dota.sources.tables import RECORDINGS, RESULTS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from understudy.learn.supervised.recipe import Recipe
+    from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
 
 

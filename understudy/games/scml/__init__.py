@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from understudy.games.scml.tournament.design import WorldPlan
-    from understudy.learn.supervised.recipe import Recipe
+    from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
 
 # scml and its agents import matplotlib, and negmas logs, below the home directory unless told not
