@@ -29,12 +29,13 @@ from tests.small_runs import (
     tiny_recipe,
     understudy,
 )
-from understudy import cli
+from understudy.cli.app import EXAMPLES, app
 from understudy.data.runs import read_manifest
-from understudy.games import pairs
 from understudy.games.arena import league as arena_league
 from understudy.games.arena import recipes
+from understudy.games.two_player import commands as two_player
 from understudy.league.recipe import three_roles
+from understudy.pipeline import pairings
 from understudy.pipeline import report as report_stage
 
 PROGRAM = "from understudy.cli import main; main()"
@@ -49,7 +50,7 @@ def leaves(group, before=""):
     return found
 
 
-COMMANDS = leaves(typer.main.get_command(cli.app))
+COMMANDS = leaves(typer.main.get_command(app()))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -80,7 +81,7 @@ MISTAKES = {
     # what was typed, where {run} is a finished run and {new} nothing yet: what the answer says
     "frobnicate": ["No such command 'frobnicate'", "See: understudy --help"],
     "record arena --wrokers 2": ["No such option: --wrokers", "--workers"],
-    "record chess --out {new}": ["there is no game 'chess' to record; there is arena, scml"],
+    "record chess --out {new}": ["there is no game 'chess' to record; there is arena, dota, scml"],
     "encode chess --out {run}": ["there is no game 'chess'; there is arena"],
     "train chess imitate --out {run}": ["there is no game 'chess'; there is arena"],
     "compete chess a b --out {run}": ["there is no game 'chess' to compete; there is arena"],
@@ -332,7 +333,7 @@ def test_every_command_explains_itself_and_all_its_options(name):
 
 
 def test_every_example_can_be_typed():
-    texts = [cli.EXAMPLES, *(command.help for command in COMMANDS.values())]
+    texts = [EXAMPLES, *(command.help for command in COMMANDS.values())]
     examples = re.findall(
         r"understudy ((?:record|encode|train|compete|report|replay) .+)", "\n".join(texts)
     )
@@ -407,7 +408,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
 
 def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     """As large as it takes to fill every split; competition, refinement and league cut short."""
-    to_compete = pairs.to_compete
+    to_compete = pairings.to_compete
     small = {"matches": 16, "batch_size": 8, "steps": 4, "critic_first": 1}
     monkeypatch.setattr(recipes, "refine", replace(recipes.refine, **small))
     shorter = replace(recipes.refine_quick, iterations=3, **small)
@@ -420,9 +421,9 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     )
     monkeypatch.setattr(arena_league, "refine", recipes.refine)
     monkeypatch.setattr(
-        pairs, "to_compete", lambda *a, **options: to_compete(*a, **options | {"matches": 2})
+        pairings, "to_compete", lambda *a, **options: to_compete(*a, **options | {"matches": 2})
     )
-    monkeypatch.setattr(cli.pairs, "out_console", Console(width=120))
+    monkeypatch.setattr(two_player, "out_console", Console(width=120))
     run = tmp_path / "run"
     command = ["--matches", "60", "--worlds", "1", "--seed", "9", "--workers", "0", "--out", run]
     done = understudy("demo", *command)

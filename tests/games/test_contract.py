@@ -1,4 +1,4 @@
-"""What every game must do. A new game is tested by being named in `games.GameName`."""
+"""What every game must do. A new game is tested by lying in `games/`."""
 
 import pyarrow as pa
 import pytest
@@ -10,15 +10,16 @@ from understudy.data.results import SHARED
 from understudy.data.runs import Run
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.games import Game, PlayerRef
-from understudy.games.pairs import Fixture
+from understudy.games import PlayerRef
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.learn.supervised.recipe import Recipe
+from understudy.pipeline.game import Game
+from understudy.pipeline.pairings import Fixture
 
 SEEDS = (3, 2**40, 5)
 
 
-@pytest.fixture(params=(*games.NAMES, page_game.NAME), scope="module")
+@pytest.fixture(params=(*games.names(), page_game.NAME), scope="module")
 def game(request):
     """Every game there is, and the one that the docs show."""
     with page_game.installed():
@@ -83,7 +84,7 @@ def test_a_game_goes_by_the_name_of_its_folder(game):
 
 
 def test_an_unknown_game_is_answered_with_those_there_are():
-    with pytest.raises(InputError, match=f"there is no game 'chess'; there is {games.NAMES[0]}"):
+    with pytest.raises(InputError, match=f"there is no game 'chess'; there is {games.names()[0]}"):
         games.load("chess")
 
 

@@ -36,8 +36,9 @@ from understudy.data.runs import COMPETE as COMPETE_PURPOSE
 from understudy.data.runs import RECORD as RECORD_PURPOSE
 from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
-from understudy.games import PlayerRef, pairs
+from understudy.games import PlayerRef
 from understudy.pipeline import compete as compete_stage
+from understudy.pipeline import pairings
 from understudy.pipeline import playing as playing_stage
 from understudy.pipeline import report as report_stage
 
@@ -292,7 +293,7 @@ def test_a_full_disk_during_training_is_one_line_and_it_goes_on_afterwards(run, 
 
 def test_every_seed_is_met_twice_with_sides_swapped_and_no_match_is_doubled():
     me, you = PlayerRef("me"), PlayerRef("you")
-    plan = pairs.fixtures([(me, me), (me, you)], 251, 3, RECORD_PURPOSE)
+    plan = pairings.fixtures([(me, me), (me, you)], 251, 3, RECORD_PURPOSE)
     played = [(f.players, seed) for f in plan.values() for seed in f.seeds]
     assert len(set(played)) == len(played) == 251
     assert Counter(players for players, _ in played) == {
@@ -302,7 +303,7 @@ def test_every_seed_is_met_twice_with_sides_swapped_and_no_match_is_doubled():
     }
     seeds = {pair: {s for p, s in played if p == pair} for pair in [(me, you), (you, me)]}
     assert seeds[you, me] < seeds[me, you]
-    assert max(len(f.seeds) for f in plan.values()) == pairs.MATCHES_PER_TASK
+    assert max(len(f.seeds) for f in plan.values()) == pairings.MATCHES_PER_TASK
 
 
 def test_no_two_purposes_or_seeds_share_a_match():
@@ -310,7 +311,7 @@ def test_no_two_purposes_or_seeds_share_a_match():
     seen = [
         {
             seed
-            for f in pairs.fixtures([(me, you)] * 3, 99, seed, purpose).values()
+            for f in pairings.fixtures([(me, you)] * 3, 99, seed, purpose).values()
             for seed in f.seeds
         }
         for seed in (0, 1, 2)
@@ -322,7 +323,7 @@ def test_no_two_purposes_or_seeds_share_a_match():
 def test_seeds_never_run_into_those_of_another_purpose():
     me, you = PlayerRef("me"), PlayerRef("you")
     with pytest.raises(InputError, match="too many matches"):
-        pairs.fixtures([(me, you)] * 10**5, 1001, 0, RECORD_PURPOSE)
+        pairings.fixtures([(me, you)] * 10**5, 1001, 0, RECORD_PURPOSE)
 
 
 @pytest.mark.parametrize("table", ["matches", "steps"])
@@ -517,7 +518,7 @@ def test_results_hang_on_the_seed_and_not_on_the_workers(clone, tmp_path):
 
 def test_some_matches_of_each_pair_and_side_are_kept_for_replays(tmp_path):
     refs = [PlayerRef("expert"), PlayerRef("rusher")]
-    schedule = pairs.to_compete(ARENA, refs, matches=120, keep=2)
+    schedule = pairings.to_compete(ARENA, refs, matches=120, keep=2)
     competition = compete_stage.compete(ARENA, Run(tmp_path), schedule, worker=0, quiet=True)
     assert len(competition.results) == 2 * 120
     paths = (tmp_path / "results").rglob("steps-*.parquet")

@@ -8,10 +8,10 @@ from typing import Any
 from understudy.data import shards
 from understudy.data.files import write_text
 from understudy.data.runs import Run
-from understudy.games import Game, PlayerRef
-from understudy.games.pairs import Fixture
 from understudy.league.interface import Contestant
 from understudy.league.season import Season
+from understudy.pipeline.game import Game, PlayerRef
+from understudy.pipeline.pairings import Fixture
 
 
 @dataclass(frozen=True)

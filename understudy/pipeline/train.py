@@ -9,7 +9,7 @@ from understudy import workers
 from understudy.data import shards
 from understudy.data.runs import Run, begin, finish
 from understudy.errors import InputError
-from understudy.games import Game
+from understudy.pipeline.game import Game
 from understudy.pipeline.tasks import Workers
 
 if TYPE_CHECKING:  # torch takes seconds to import
@@ -85,8 +85,8 @@ def _refine(
     progress: Progress | None,
 ) -> dict[str, Any]:
     """Refine a model of the run, or one elsewhere, by playing."""
-    from understudy.games.players import resolve, weights_digest
     from understudy.learn.rl.train import refine
+    from understudy.pipeline.players import resolve, weights_digest
 
     workers.parse(worker)  # before anything is written
     found = resolve(game, run, recipe.start)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from understudy.data.runs import Run
-from understudy.games import Game, PlayerRef
-from understudy.games.players import resolve
+from understudy.games import PlayerRef
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players import catalogue as agents
+from understudy.pipeline.game import Game
+from understudy.pipeline.players import resolve
 
 ABOUT = {
     "understudy.": "of this project",

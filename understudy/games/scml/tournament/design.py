@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from understudy.errors import InputError
-from understudy.games import PlayerRef, Schedule
+from understudy.games import PlayerRef
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players.catalogue import FILLERS
+from understudy.pipeline.game import Schedule
 
 Simulator = Literal["engine", "scml"]
 FieldName = Literal["official", "champions", "penguins"]

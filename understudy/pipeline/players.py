@@ -5,7 +5,7 @@ from pathlib import Path
 from understudy.data.files import digest
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import Game, PlayerRef
+from understudy.pipeline.game import Game, PlayerRef
 
 
 def resolve(game: Game, run: Run, name: str) -> PlayerRef:

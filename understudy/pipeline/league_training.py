@@ -12,7 +12,6 @@ from typing import Any
 
 import torch
 
-from understudy.games import PlayerRef
 from understudy.league.interface import Learnt, Lesson
 from understudy.league.interface import Opponent as Met
 from understudy.league.payoff import Tally
@@ -22,6 +21,7 @@ from understudy.learn.rl.env import SELF, Opponent, packed
 from understudy.learn.rl.learner import Improved
 from understudy.learn.rl.learner import improve as improve_policy
 from understudy.learn.rl.recipe import Refinement
+from understudy.pipeline.game import PlayerRef
 
 MEMORY = "learner.pt"
 """Beside the weights: critic and optimiser, for the next lesson of the same player."""

@@ -6,8 +6,8 @@ from itertools import combinations
 
 from understudy.data.runs import COMPETE, RECORD
 from understudy.errors import InputError
-from understudy.games import Game, PlayerRef, Schedule
-from understudy.games.players import scripted, weights_digest
+from understudy.pipeline.game import Game, PlayerRef, Schedule
+from understudy.pipeline.players import scripted, weights_digest
 
 MATCHES_PER_TASK = 50
 _SEEDS_PER_PURPOSE = 10**8
