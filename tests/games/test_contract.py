@@ -13,7 +13,7 @@ from understudy.errors import InputError
 from understudy.games import PlayerRef
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.learn.supervised.recipe import Recipe
-from understudy.pipeline.game import Game
+from understudy.pipeline.game import Game, Lazy
 from understudy.pipeline.pairings import Fixture
 
 SEEDS = (3, 2**40, 5)
@@ -86,6 +86,21 @@ def test_a_game_goes_by_the_name_of_its_folder(game):
 def test_an_unknown_game_is_answered_with_those_there_are():
     with pytest.raises(InputError, match=f"there is no game 'chess'; there is {games.names()[0]}"):
         games.load("chess")
+
+
+def test_what_is_imported_late_is_there(game):
+    for name, value in vars(game).items():
+        if isinstance(value, Lazy):
+            assert value.target(), f"{game.name}.{name}"
+
+
+def test_every_verb_and_option_it_brings_explains_itself(game):
+    brought = games.commands(game.name)
+    assert set(brought.about) == set(brought.verbs) - {"record", "compete"}
+    assert set(brought.options) <= {"encode", "train"}
+    for command in brought.verbs.values():
+        assert command.__doc__
+    assert "record" in brought.verbs and ("compete" in brought.verbs) == (game.play is not None)
 
 
 def test_players_are_described(game):
