@@ -1,4 +1,4 @@
-"""What every game must do. A new game is tested by being named in `games.GameName`."""
+"""What every game must do. A new game is tested by lying in `games/`."""
 
 import json
 from pathlib import Path
@@ -15,17 +15,17 @@ from understudy.data.results import SHARED
 from understudy.data.runs import Run
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.games import Game
 from understudy.games.dota.sources.synthetic import World, generate
-from understudy.games.pairs import Fixture
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.learn.recipe import Recipe, TrainOptions
 from understudy.pipeline import encode, import_matches
+from understudy.pipeline.game import Game, Lazy
+from understudy.pipeline.pairings import Fixture
 
 SEEDS = (3, 2**40, 5)
 
 
-@pytest.fixture(params=(*games.NAMES, page_game.NAME), scope="module")
+@pytest.fixture(params=(*games.names(), page_game.NAME), scope="module")
 def game(request):
     """Every game there is, and the one that the docs show."""
     with page_game.installed():
@@ -90,8 +90,23 @@ def test_a_game_goes_by_the_name_of_its_folder(game):
 
 
 def test_an_unknown_game_is_answered_with_those_there_are():
-    with pytest.raises(InputError, match=f"there is no game 'chess'; there is {games.NAMES[0]}"):
+    with pytest.raises(InputError, match=f"there is no game 'chess'; there is {games.names()[0]}"):
         games.load("chess")
+
+
+def test_what_is_imported_late_is_there(game):
+    for name, value in vars(game).items():
+        if isinstance(value, Lazy):
+            assert value.target(), f"{game.name}.{name}"
+
+
+def test_every_verb_and_option_it_brings_explains_itself(game):
+    brought = games.commands(game.name)
+    assert set(brought.about) == set(brought.verbs) - {"record", "compete"}
+    assert set(brought.options) <= {"encode", "train"}
+    for command in brought.verbs.values():
+        assert command.__doc__
+    assert "record" in brought.verbs and ("compete" in brought.verbs) == (game.play is not None)
 
 
 def test_players_are_described(game):
@@ -192,7 +207,7 @@ OPTIONS = {
     "init": TrainOptions(init=Path("elsewhere")),
     "start": TrainOptions(start="elsewhere"),
     "updates": TrainOptions(updates=3),
-    "test_patch": TrainOptions(test_patch="7.39"),
+    "test": TrainOptions(own={"test": 58}),
 }
 
 

@@ -5,9 +5,9 @@ import pyarrow as pa
 
 from tests.league import rps
 from understudy.data.players import PlayerRef
-from understudy.games.pairs import Fixture
 from understudy.league.recipe import three_roles, with_baselines
 from understudy.league.season import Season
+from understudy.pipeline.pairings import Fixture
 
 NAME = "understudy.games.rps"
 """What `games.load` imports it as, once a test has put it there."""

@@ -17,9 +17,6 @@ from understudy import workers
 from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import Game
-from understudy.games.pairs import Fixture
-from understudy.games.players import resolve
 from understudy.league.analysis.compare import Field
 from understudy.league.analysis.exploitability import FreshExploiter
 from understudy.league.analysis.highlights import fresh_exploit
@@ -28,7 +25,10 @@ from understudy.league.interface import Learnt, Lesson, Pairing
 from understudy.league.season import Season, one_by_one
 from understudy.league.state import State
 from understudy.league.training import giver
+from understudy.pipeline.game import Game
 from understudy.pipeline.league_replays import LeagueReplays
+from understudy.pipeline.pairings import Fixture
+from understudy.pipeline.players import resolve
 from understudy.pipeline.tasks import Workers
 
 Told = Callable[[State, int], None]

@@ -9,9 +9,9 @@ from understudy.data import shards
 from understudy.data.files import write_text
 from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
-from understudy.games import Game
-from understudy.games.pairs import Fixture
 from understudy.league.season import Season
+from understudy.pipeline.game import Game
+from understudy.pipeline.pairings import Fixture
 
 
 @dataclass(frozen=True)

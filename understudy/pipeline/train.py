@@ -5,8 +5,8 @@ from typing import Any
 from understudy import workers
 from understudy.data.runs import Run, begin, finish
 from understudy.errors import InputError
-from understudy.games import Game
 from understudy.learn.recipe import Progress, TrainingJob, TrainOptions
+from understudy.pipeline.game import Game
 from understudy.pipeline.tasks import Workers
 
 

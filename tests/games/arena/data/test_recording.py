@@ -31,8 +31,8 @@ from understudy.games.arena.play.play import play
 from understudy.games.arena.play.policy import PolicyPlayer
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
-from understudy.games.pairs import Fixture
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
+from understudy.pipeline.pairings import Fixture
 
 few = settings(max_examples=10, deadline=None, derandomize=True)
 FIRST_OPTION = np.cumsum([0, *codec.HEADS.values()])[:-1]

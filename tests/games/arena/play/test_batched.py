@@ -13,12 +13,12 @@ from understudy.games.arena.play import play
 from understudy.games.arena.play.batched import ArenaMatches
 from understudy.games.arena.recipes import RECIPES
 from understudy.games.arena.sim import rules as r
-from understudy.games.pairs import Fixture
 from understudy.learn.policy import FactoredPolicy, PolicyShape
 from understudy.learn.rl.actors import Actors
 from understudy.learn.rl.env import Matches, Opponent, packed
 from understudy.learn.rl.learner import Refiner, met_by
 from understudy.learn.rl.rollout import Job, collect
+from understudy.pipeline.pairings import Fixture
 
 SEEDS = np.arange(40)
 ALL = np.arange(len(SEEDS))

@@ -7,16 +7,16 @@ from tests.games.arena.acting import bot_actions, look, scattered
 from understudy.data.players import PlayerRef
 from understudy.data.results import win_rates
 from understudy.errors import InputError
-from understudy.games.arena import GAME
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
 from understudy.games.arena.data.tables import results
+from understudy.games.arena.game import GAME
 from understudy.games.arena.play.bots import BOTS
 from understudy.games.arena.play.play import Bot, play, player
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.games.arena.sim import world as w
-from understudy.games.pairs import Fixture
+from understudy.pipeline.pairings import Fixture
 
 FIRST_OPTION = np.cumsum([0, *codec.HEADS.values()])[:-1]
 

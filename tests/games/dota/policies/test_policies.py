@@ -154,7 +154,7 @@ def run(tmp_path_factory):
 
 @pytest.mark.parametrize("recipe", ["items", "wards"])
 def test_policies_are_trained_judged_printed_and_read_back(run, recipe, capsys):
-    from understudy.cli.dota import print_evaluation
+    from understudy.games.dota.report.terminal import print_evaluation
 
     told = train_stage.train(games.load("dota"), run, recipe)
     for scores in told["policy"].values():

@@ -161,7 +161,7 @@ def test_split_files_are_read_back(tmp_path):
 
 def test_the_quick_line_up_is_fitted_judged_and_printed(run, tmp_path, capsys):
     pytest.importorskip("xgboost", reason="the line-up compares with XGBoost")
-    from understudy.cli.dota import print_line_up
+    from understudy.games.dota.report.terminal import print_line_up
 
     evaluation = train_stage.train(GAME, run, "value-quick", seed=1)
     scores = evaluation["line_up"]

@@ -5,7 +5,7 @@ from pathlib import Path
 from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import Game
+from understudy.pipeline.game import Game
 
 
 def resolve(game: Game, run: Run, name: str) -> PlayerRef:

@@ -11,12 +11,12 @@ from safetensors.torch import load_file
 from tests import page_game
 from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games import lessons
-from understudy.games.lessons import MEMORY, give, improve
 from understudy.league.interface import Lesson, Opponent
 from understudy.league.rules import USUAL, Manner
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
 from understudy.learn.rl.env import SELF
+from understudy.pipeline import league_training
+from understudy.pipeline.league_training import MEMORY, give, improve
 
 NIM = page_game.module()
 TINY = replace(
@@ -109,7 +109,7 @@ def test_a_lesson_says_how_near_to_stay_and_what_a_draw_is_worth(start, tmp_path
         asked.append((recipe.objective.kl_weight, recipe.draw))
         return SimpleNamespace(tally={}, agent_steps=0, metrics={})
 
-    monkeypatch.setattr(lessons, "improve", noted)
+    monkeypatch.setattr(league_training, "improve", noted)
     near = replace(TINY, objective=replace(TINY.objective, kl_weight=0.5))
     for manner in (USUAL, Manner(tether=0.0, draw=-1.0), Manner(tether=3.0)):
         give(near, lesson(start, tmp_path / "out", manner=manner))
