@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from understudy.games.scml.arrays import Ints
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import features as f
-from understudy.games.scml.view.columns import Ints
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
 

@@ -16,8 +16,8 @@ from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores, so
 from understudy.games.scml.domain import END, NUM_GOALS, REJECT
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view import inputs
-from understudy.games.scml.view.columns import Packed
-from understudy.games.scml.view.observe import Observed, most_units
+from understudy.games.scml.view.columns import Packed, most_units
+from understudy.games.scml.view.observe import Observed
 from understudy.games.scml.view.turns import Turns
 
 Array = np.ndarray[Any, Any]

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from understudy.games.scml.arrays import Floats, Ints
 from understudy.games.scml.view import columns as p
-from understudy.games.scml.view.columns import Floats, Ints, Packed
+from understudy.games.scml.view.columns import Packed
 from understudy.games.scml.view.from_recording import Recording
 
 STOCK_USE = 0.25
