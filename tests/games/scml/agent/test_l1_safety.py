@@ -18,7 +18,7 @@ from understudy.games.scml.players import catalogue
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play
 from understudy.games.scml.view.columns import packed
-from understudy.games.scml.view.commitments import shortfall
+from understudy.games.scml.view.commitments import NO_DAY, shortfall
 from understudy.games.scml.view.observe import observed
 from understudy.games.scml.view.state import (
     Morning,
@@ -201,7 +201,7 @@ def test_only_what_is_safe_as_it_is_can_be_accepted():
 
 def short(room):
     """Units that could not be made, over all days."""
-    return shortfall(room.book, -1, 0)
+    return shortfall(room.book, NO_DAY, 0)
 
 
 days = st.lists(st.integers(0, 14), min_size=11, max_size=11)

@@ -28,7 +28,6 @@ from understudy.games.scml.view.state import Memory, State, morning_of, place_of
 from understudy.games.scml.view.turns import LiveTurns
 
 _RESPONSES = (ACCEPT_OFFER, REJECT_OFFER, END_NEGOTIATION)
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from understudy.data.samples import pack_legal
 from understudy.data.schema import Table
 from understudy.data.splits import splits_of
 from understudy.games.scml.agent.l4_priorities import priorities, teacher_scores
-from understudy.games.scml.arrays import Bools, Ints
+from understudy.games.scml.arrays import Array, Bools, Ints
 from understudy.games.scml.domain import (
     ACCEPT,
     CALLS,
@@ -32,7 +32,6 @@ from understudy.games.scml.view.from_recording import NONE, Calls, Recording, co
 from understudy.games.scml.view.observe import Observed, observed
 from understudy.games.scml.view.turns import Turns, all_turns
 
-Array = np.ndarray[Any, Any]
 _PRICES_IN, _PRICES_OUT = [p.LOW_IN, p.HIGH_IN], [p.LOW_OUT, p.HIGH_OUT]
 _SCALES = [p.LINES, p.PRICE_IN, p.PRICE_OUT, p.INITIAL]
 

@@ -13,13 +13,13 @@ from torch.nn.functional import smooth_l1_loss
 
 from understudy.games.scml.agent.checkpoint import WEIGHTS, About, feature_names, read_bundle
 from understudy.games.scml.agent.numpy_networks import raw_goals
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import BUCKETS, SIDES
 from understudy.games.scml.learning.dataset import MorningRows, Reader, moments, morning_reader
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, loaded, save_layer
 from understudy.games.scml.learning.networks import GoalNetwork
 from understudy.learn.base import Loss
 
-Array = np.ndarray[Any, Any]
 WHAT = ("units", "price")
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from understudy.games.scml.agent.checkpoint import WEIGHTS, About, feature_names, read_bundle
 from understudy.games.scml.agent.l4_priorities import teacher_scores
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.learning.dataset import Reader, lists, moments
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, loaded, save_layer
 from understudy.games.scml.learning.networks import PriorityNetwork
@@ -23,7 +24,6 @@ from understudy.learn.base import Loss
 
 MOST_TALKS = 12
 """Of a decision; those beyond are left out of training."""
-Array = np.ndarray[Any, Any]
 
 
 class DecisionRows(NamedTuple):

@@ -12,12 +12,12 @@ from torch import nn
 from understudy.data.files import digest
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import WEIGHTS, About, Bundle, read_bundle, write_bundle
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.learning.dataset import Reader, streams
 from understudy.learn.base import Progress
 from understudy.learn.policy import misfits
 from understudy.learn.supervised.recipe import Descent
 
-Array = np.ndarray[Any, Any]
 N = TypeVar("N", bound=nn.Module)
 GOALS_FILE = "goals.safetensors"
 """In a folder of samples: the L2 whose goals were filled in."""

@@ -22,7 +22,8 @@ from understudy.games.scml.view import safety_rules as rules
 IN_STOCK, DAYS_OPEN, CAPACITY, KEEPS, CONSERVES = range(5)
 NUM_LIMITS: Final = 5
 FREE, UNIT_COST = range(2)
-_NO_DAY: Final = -1
+NO_DAY: Final = -1
+"""Nothing is sold on top."""
 
 
 class Commitments(NamedTuple):
@@ -130,12 +131,11 @@ def shortfall(book, ahead, extra):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _left_to_sell(book, ahead):  # type: ignore[no-untyped-def]
-    """The most units that can be promised for a day such that no more is short than before."""
+def _left_to_sell(book, ahead, before):  # type: ignore[no-untyped-def]
+    """The most units that can be promised for a day such that no more is short than `before`."""
     most = makeable(book, ahead) - book.ordered[ahead]
     if most <= 0:
         return 0
-    before = shortfall(book, _NO_DAY, 0)
     for quantity in range(most, 0, -1):
         if shortfall(book, ahead, quantity) <= before:
             return quantity
@@ -165,7 +165,9 @@ def remaining_on(book, buys, ahead):  # type: ignore[no-untyped-def]
     if not 0 <= ahead < days:
         return 0
     stock = find_inputs(book, days)
-    return _left_to_buy(book, ahead, stock) if buys else _left_to_sell(book, ahead)
+    if buys:
+        return _left_to_buy(book, ahead, stock)
+    return _left_to_sell(book, ahead, shortfall(book, NO_DAY, 0))
 
 
 @kernel
@@ -173,8 +175,9 @@ def remaining_by_day(book, buys, out):  # type: ignore[no-untyped-def]
     """Q_safe of every day for which a delivery can be agreed, into `out`."""
     days = book.limits[DAYS_OPEN]
     stock = find_inputs(book, days)
+    before = 0 if buys else shortfall(book, NO_DAY, 0)
     for day in range(days):
-        out[day] = _left_to_buy(book, day, stock) if buys else _left_to_sell(book, day)
+        out[day] = _left_to_buy(book, day, stock) if buys else _left_to_sell(book, day, before)
 
 
 @kernel
