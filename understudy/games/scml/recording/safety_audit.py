@@ -94,23 +94,14 @@ def _beyond(config: WorldConfig, made: Ints, days: Account, conserve_stock: bool
     """By factory, its sales that were unsafe and those over its lines."""
     factories = len(config.factories)
     mornings = [(day.stock, day.supply_quantity, day.sale_quantity) for day in days.days]
+    by_day = _rows(mornings, 3).reshape(-1, factories, 3)
+    found, opened = np.zeros((factories, 2), np.int64), np.full(factories, -1)
     last = max(config.steps, 1 + int(made[:, DUE].max(initial=0)))
-    books = [empty_commitments(last) for _ in config.factories]
-    for book, factory in zip(books, config.factories, strict=True):
-        book.limits[CAPACITY] = factory.lines
-        book.limits[KEEPS] = not RULES[config.track].perishable
-        book.limits[CONSERVES] = conserve_stock
-    stacked = Commitments(*(np.stack(parts) for parts in zip(*books, strict=True)))
-    found = np.zeros((factories, 2), np.int64)
-    opened = np.full(factories, -1)
-    _count(
-        made,
-        _rows(mornings, 3).reshape(-1, factories, 3),
-        _bankruptcies(days, factories),
-        opened,
-        stacked,
-        found,
-    )
+    books = empty_commitments(factories, days=last)
+    books.limits[:, CAPACITY] = [factory.lines for factory in config.factories]
+    books.limits[:, KEEPS] = not RULES[config.track].perishable
+    books.limits[:, CONSERVES] = conserve_stock
+    _count(made, by_day, _bankruptcies(days, factories), opened, books, found)
     return found
 
 

@@ -45,11 +45,12 @@ class Commitments(NamedTuple):
     """[2]: B_free, what may be spent on input; and what making one unit costs."""
 
 
-def empty_commitments(days: int = DAYS) -> Commitments:
-    """A book to be opened, with space for so many days."""
-    arriving, ordered, inputs = np.zeros((3, days), np.int64)
-    limits, committed = np.zeros(NUM_LIMITS, np.int64), np.zeros(2, np.int64)
-    return Commitments(arriving, ordered, inputs, limits, committed, np.zeros(2))
+def empty_commitments(*factories: int, days: int = DAYS) -> Commitments:
+    """A book to be opened, with space for so many days; with `factories`, a row for each."""
+    arriving, ordered, inputs = np.zeros((3, *factories, days), np.int64)
+    limits = np.zeros((*factories, NUM_LIMITS), np.int64)
+    committed, money = np.zeros((*factories, 2), np.int64), np.zeros((*factories, 2))
+    return Commitments(arriving, ordered, inputs, limits, committed, money)
 
 
 # --- compiled ------------------------------------------------------------------------------------
