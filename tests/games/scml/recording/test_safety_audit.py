@@ -115,6 +115,15 @@ def test_what_the_bankrupt_will_not_deliver_is_not_counted_on():
     assert (void.agreements, void.promised) == (2, 2)
 
 
+def test_what_the_bankrupt_will_not_take_can_be_sold_again():
+    # MIDDLE is forced to buy what it cannot pay, and is bankrupt on the morning of day 1
+    ruin = Exogenous(day=0, product=0, factory=MIDDLE, quantity=9, unit_price=10_000)
+    supply = Exogenous(day=1, product=0, factory=FIRST, quantity=10, unit_price=10)
+    made = [purchase(10, 1), purchase(10, 1, concluded=1, buyer=OTHER)]
+    assert counts(made, world(ruin, supply), of=FIRST) == (1, 0)  # the first, when made
+    assert counts(made, world(supply), of=FIRST) == (2, 1)
+
+
 def test_talks_end_with_bankruptcy_and_agreements_count_on_both_sides():
     ruin = world(Exogenous(day=0, product=0, factory=FIRST, quantity=9, unit_price=10_000))
     found = audits([purchase(5, 3), sale(5, 3), sale(1, 0, seller=OTHER)], ruin)
@@ -142,11 +151,9 @@ agreed = st.builds(
     st.integers(0, 2 * STEPS),  # an audit knows no horizon
 )
 forced = st.builds(
-    lambda day, of_last, quantity, price: Exogenous(
-        day, *((3, LAST) if of_last else (0, FIRST)), quantity, price
-    ),
+    lambda day, whose, quantity, price: Exogenous(day, *whose, quantity, price),
     steps,
-    st.booleans(),
+    st.sampled_from([(0, FIRST), (0, MIDDLE), (3, LAST)]),
     quantities,
     st.sampled_from([1, 400]),  # at 400 a factory is soon bankrupt
 )
