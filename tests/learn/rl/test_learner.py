@@ -15,10 +15,11 @@ from understudy.errors import InputError
 from understudy.learn.metrics_log import read_metrics
 from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
 from understudy.learn.rl.actors import Actors
-from understudy.learn.rl.env import SELF, Opponent, packed
+from understudy.learn.rl.env import SELF
 from understudy.learn.rl.learner import Refiner, improve, met_by
 from understudy.learn.rl.losses.ppo import PPO
 from understudy.learn.rl.losses.vtrace import OffPolicy
+from understudy.learn.rl.opponents import Opponent, packed
 from understudy.learn.rl.recipe import START, Refinement
 from understudy.learn.rl.train import refine
 
