@@ -260,6 +260,8 @@ def demo(
     resume: ResumeOption = True,
 ) -> None:
     """Go through every stage once, in minutes: the arena, the supply chain, Dota."""
+    from understudy.data.runs import Run
+
     _demo_arena(out / "arena", matches, seed, workers, resume)
     err_console.rule("8/11  compete: our agent among champions of the supply chain")
     scml.compete(
@@ -282,7 +284,7 @@ def demo(
     err_console.rule("11/11  report, and one match with its chances, swings and advice")
     report(out / "dota")
     replay(str(out / "dota" / "9000000000"), out / "dota" / "match.html")
-    pages = [out / game / "report.html" for game in ("arena", "scml", "dota")]
+    pages = [Run(out / game).report for game in ("arena", "scml", "dota")]
     print(
         f"\nOpen {', '.join(map(str, [*pages, out / 'dota' / 'match.html']))}: no network needed."
     )

@@ -90,7 +90,7 @@ def record(
         settings = {"synthetic": synthetic, "seed": seed}
     else:
         assert api is not None
-        folder = run.folder / "downloads"
+        folder = run.downloads
         _download(api, api_key, pause, folder, matches, league, pro, quiet)
         imports, settings = read_logs(folder), {"api": api}
     with _reading(imports, quiet) as watched:
@@ -227,11 +227,11 @@ def split(
         chosen = splits.by_patch(matches, patch_number(test) if test else None, first)
     else:
         chosen = splits.by_time(matches, first)
-    paths = splits.write_split(run.folder / "splits", chosen, seed)
+    paths = splits.write_split(run.splits, chosen, seed)
     counts = ", ".join(
         f"{len(getattr(chosen, name)):,} {name}" for name in ("train", "val", "test")
     )
-    print(f"{counts}: {len(paths)} files in {run.folder / 'splits'}")
+    print(f"{counts}: {len(paths)} files in {run.splits}")
 
 
 def drift(
@@ -251,11 +251,11 @@ def drift(
     """
     from understudy.games.dota.advice.match_context import SHIPPED
     from understudy.games.dota.features.samples import read_samples
-    from understudy.games.dota.value.checkpoint import load
+    from understudy.games.dota.value.checkpoint import MODEL_FILE, load
     from understudy.games.dota.value.drift import watch
 
     folder = model or SHIPPED
-    judged = watch(load(folder / "model.json"), read_samples(run_of(out, "dota").samples), folder)
+    judged = watch(load(folder / MODEL_FILE), read_samples(run_of(out, "dota").samples), folder)
     if json:
         print(json_text.dumps(judged, indent=2))
         return

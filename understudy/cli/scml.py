@@ -169,7 +169,7 @@ def record(
     written = run.trace.resolve() if trace else None
     planned = schedule(tournament, purpose=RECORD, watched=watched, keep=None, trace=written)
     if background:
-        go_to_background(run.folder / "record.log")
+        go_to_background(run.log)
         return
     if not resume:
         run.trace.unlink(missing_ok=True)  # it tells of the worlds that are deleted
@@ -229,7 +229,7 @@ def compete(
     Example: understudy compete scml Penguin AS0 built-ins --configs 100
     """
     from understudy.data.files import write_text
-    from understudy.data.runs import COMPETE
+    from understudy.data.runs import COMPETE, STRENGTH
     from understudy.games.scml.domain import track_named
     from understudy.games.scml.players.resolve import resolve_all
     from understudy.games.scml.recording.failures import failure_lines
@@ -269,14 +269,14 @@ def compete(
     )
     strength = assess(competition.results)
     text = json_text.dumps(strength.to_json(), indent=2)
-    write_text(competition.folder / "strength.json", text + "\n")
+    write_text(competition.folder / STRENGTH, text + "\n")
     if json:
         print(text)
     else:
         out_console.print(strength_table(strength))
         for line in failure_lines(competition.folder):
             print(line)
-        print(f"All of it: {competition.folder / 'strength.json'}")
+        print(f"All of it: {competition.folder / STRENGTH}")
 
 
 def verify(

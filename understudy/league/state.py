@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.files import digest, write_text
+from understudy.data.runs import LeagueFolder
 from understudy.errors import InputError
 from understudy.league.interface import Contestant
 from understudy.league.payoff import Payoff
 from understudy.league.population import Learner, Player, Roster
 
 VERSION = 1
-STATE = "league_state.json"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class State:
 
 def read_state(folder: Path) -> State | None:
     """The state of the league in a folder; None where none has finished a round."""
-    path = folder / STATE
+    path = LeagueFolder(folder).state
     if not path.is_file():
         return None
     try:
@@ -89,7 +89,7 @@ def read_state(folder: Path) -> State | None:
 
 def write_state(folder: Path, state: State) -> None:
     """Replace the state in a folder, whole."""
-    write_text(folder / STATE, json.dumps(state.to_json(), allow_nan=False) + "\n")
+    write_text(LeagueFolder(folder).state, json.dumps(state.to_json(), allow_nan=False) + "\n")
 
 
 def weights_digest(player: Contestant) -> str | None:

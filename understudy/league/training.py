@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from understudy.data.runs import begin, finish, read_manifest
+from understudy.data.runs import LeagueFolder, begin, finish, read_manifest
 from understudy.errors import InputError
 from understudy.league.interface import Contestant, Improve, Learnt, Lesson, Opponent
 from understudy.league.payoff import Tally
@@ -73,4 +73,4 @@ def contestant(folder: Path, start: Contestant, scripted: frozenset[str], name: 
     """A player of the league in `folder` by name."""
     if name == start.name:
         return start
-    return Contestant(name, None if name in scripted else folder / "players" / name)
+    return Contestant(name, None if name in scripted else LeagueFolder(folder).players / name)

@@ -9,9 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
-
-CHECKPOINT, EVALUATION = "checkpoint.pt", "evaluation.json"
 
 Progress = Callable[[int, int, Mapping[str, float]], None]
 """Told after each step: the step, how many there will be, the latest measurements."""
@@ -39,7 +38,7 @@ def usable_device(name: str) -> torch.device:
 
 def read_evaluation(out: Path) -> dict[str, Any] | None:
     """What a finished training wrote about its policy; None while it is not finished."""
-    path = out / EVALUATION
+    path = ModelFolder(out).evaluation
     if not path.is_file():
         return None
     try:

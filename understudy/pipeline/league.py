@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from understudy import workers
-from understudy.data.runs import Run
+from understudy.data.runs import LeagueFolder, Run
 from understudy.errors import InputError
 from understudy.games import Game, PlayerRef
 from understudy.games.pairs import Fixture
@@ -186,6 +186,6 @@ def _exploiter(
         manner=season.recipe.exploiter_manner,
         matches=season.recipe.exploiter_matches,
         seed=season.seed,
-        folder=season.folder / "exploiters" / name.replace(" ", "-"),
+        folder=LeagueFolder(season.folder).exploiter(name),
         results=season.results,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.results import WinRate
-from understudy.data.runs import Run, read_manifest
+from understudy.data.runs import ModelFolder, Run, read_manifest
 from understudy.report import charts
 from understudy.report.league.panels import comparison_panel, league_panels
 from understudy.report.page import Panel
@@ -149,7 +149,7 @@ def _duration(manifest: Mapping[str, Any]) -> str:
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:
     """The lines of a model's metrics.jsonl; a last line cut short is left out."""
-    path = folder / "metrics.jsonl"
+    path = ModelFolder(folder).metrics
     if not path.is_file():
         return []
     found = []

@@ -23,8 +23,9 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
 from understudy.data.files import write_text
+from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
-from understudy.learn.base import CHECKPOINT, EVALUATION, Progress, read_evaluation, usable_device
+from understudy.learn.base import Progress, read_evaluation, usable_device
 from understudy.learn.checkpoint import (
     own_randomness,
     random_state,
@@ -185,11 +186,11 @@ class Training:
             "position": asdict(self.at),
             "means": asdict(self.means),
         }
-        write_checkpoint(self.out / CHECKPOINT, content)
+        write_checkpoint(ModelFolder(self.out).checkpoint, content)
 
     def resume(self) -> None:
         """Go back to the checkpoint, if there is one."""
-        path = self.out / CHECKPOINT
+        path = ModelFolder(self.out).checkpoint
         if not path.is_file():
             return
         with reading_checkpoint(path, self.device, self.cure) as content:
@@ -269,5 +270,5 @@ def _conclude(training: Training) -> dict[str, Any]:
         "val": training.score(best, "val").to_json(),
         "test": training.score(best, "test").to_json(),
     }
-    write_text(out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+    write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
     return evaluation

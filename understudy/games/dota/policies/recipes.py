@@ -15,6 +15,7 @@ import numpy as np
 
 from understudy.data import shards
 from understudy.data.files import write_text, writing
+from understudy.data.runs import ModelFolder, Run
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.features.samples import Outline
@@ -33,7 +34,7 @@ TRACKED = 80
 
 def recordings_beside(samples: Path) -> Path:
     """Where the recordings of a run lie, given its samples."""
-    return samples.parent / "recordings"
+    return Run(samples.parent).recordings
 
 
 def gathered(folder: Path, read: Callable[[Mapping[str, Any]], Any]) -> Any:
@@ -198,7 +199,7 @@ def _finish(
 ) -> dict[str, Any]:
     seconds = round(time.perf_counter() - began, 1)
     told = {"policy": dict(tables), "counts": counts, "steps": 1, "seconds": seconds, **more}
-    write_text(out / "evaluation.json", json.dumps(told, indent=2) + "\n")
+    write_text(ModelFolder(out).evaluation, json.dumps(told, indent=2) + "\n")
     return told
 
 

@@ -19,6 +19,7 @@ from understudy.games.dota.value.drift import ranges
 from understudy.games.dota.value.models import MAJOR, MINOR, Blend, Fitted, Linear, symmetric
 
 FORMAT = 2
+MODEL_FILE = "model.json"
 NAMES = (*MAJOR, *MINOR)
 
 
@@ -90,7 +91,7 @@ def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
         "seed": seed,
         "seen": ranges(train),
     }
-    write_text(folder / "model.json", json.dumps(told, indent=1) + "\n")
+    write_text(folder / MODEL_FILE, json.dumps(told, indent=1) + "\n")
     for label, booster in getattr(model.trees, "boosters", {}).items():
         with writing(folder / f"{label}.json") as aside:
             aside.write_bytes(booster.save_raw("json"))

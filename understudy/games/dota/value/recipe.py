@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from understudy.data.files import write_text
+from understudy.data.runs import ModelFolder, Run
 from understudy.errors import InputError
 from understudy.games.dota.facts import patch_name
 from understudy.games.dota.features.samples import Samples, read_samples
@@ -87,14 +88,14 @@ class ValueRecipe:
         progress: Progress | None = None,
     ) -> dict[str, Any]:
         """Fit and judge the line-up; the evaluation and our best lie in `out` afterwards."""
-        done = out / "evaluation.json"
+        done = ModelFolder(out).evaluation
         if done.is_file():
             found: dict[str, Any] = json.loads(done.read_text())
             return found
         began = time.perf_counter()
         known = read_samples(samples)
         split = self._split(known, samples)
-        write_split(out / "splits", split, seed)
+        write_split(ModelFolder(out).splits, split, seed)
         train, val, test = (known.of(part) for part in (split.train, split.val, split.test))
         fitted: dict[str, Fitted] = {}
         for number, (name, model) in enumerate(self.models.items(), start=1):
@@ -121,7 +122,7 @@ class ValueRecipe:
             return splits.by_patch(known.outline(), self.test)
         if self.split == "time":
             return splits.by_time(known.outline())
-        return splits.read_split(samples.parent / "splits")
+        return splits.read_split(Run(samples.parent).splits)
 
 
 def _settings_of(model: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from understudy import workers
 from understudy.data.files import write_text, writing
-from understudy.data.runs import RECORD
+from understudy.data.runs import RECORD, ModelFolder
 from understudy.data.shards import shard_path, shard_paths, write_shard
 from understudy.errors import InputError
 from understudy.games import PlayerRef
@@ -24,7 +24,7 @@ from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.tournament.design import Tournament, WorldPlan, schedule
-from understudy.learn.base import EVALUATION, Progress, read_evaluation
+from understudy.learn.base import Progress, read_evaluation
 
 
 class _Task(NamedTuple):
@@ -91,7 +91,7 @@ class DaggerRecipe:
         first, last = read_bundle(self.init or out.parent / "l3"), read_bundle(current)
         kept = {name: layer for name, layer in first.layers.items() if name == "l4"}
         write_bundle(out / WEIGHTS, Bundle({**kept, **last.layers}, last.about))
-        write_text(out / EVALUATION, json.dumps(found, indent=2) + "\n")
+        write_text(ModelFolder(out).evaluation, json.dumps(found, indent=2) + "\n")
         return found
 
     def _play(self, weights: Path, folder: Path, seed: int) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.files import write_text
+from understudy.data.runs import ModelFolder
 from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle, write_bundle
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import PriorityRecipe
-from understudy.learn.base import EVALUATION, Progress, read_evaluation
+from understudy.learn.base import Progress, read_evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,5 +78,5 @@ def _together(out: Path, found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
         "test": found["l3"]["test"],
         "layers": dict(found),
     }
-    write_text(out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+    write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
     return evaluation
