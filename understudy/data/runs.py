@@ -132,6 +132,11 @@ class ModelFolder:
         """Which matches it was trained on, where these were chosen by date or patch."""
         return self.folder / "splits"
 
+    @property
+    def samples(self) -> Path:
+        """Samples that its recipe makes for itself; few do."""
+        return self.folder / "samples"
+
 
 @dataclass(frozen=True)
 class LeagueFolder:

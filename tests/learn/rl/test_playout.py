@@ -14,13 +14,14 @@ BOTH = np.tile([0, 1], (len(SEEDS), 1))
 
 
 class Uneven(ToyMatches):
-    """Matches in odd places are cut short after two steps."""
+    """Matches in odd places are cut short after two steps; scores mean nothing but at an end."""
 
     def step(self):
         stepped = super().step()
         cut = (self.step_of == 2) & (np.arange(len(self.over)) % 2 == 1) & ~self.over
         self.over |= cut
-        return stepped._replace(cut=cut)
+        score = np.where((stepped.ended | cut)[:, None], stepped.score, np.float32(9))
+        return stepped._replace(cut=cut, score=score)
 
 
 def scripted(game, *names):
@@ -50,6 +51,7 @@ def test_some_end_before_others_and_stay_as_they_ended():
     outcome = played(Uneven)
     assert outcome.steps.tolist() == [4, 2, 4, 2, 4]
     assert outcome.cut.tolist() == [False, True, False, True, False]
+    assert (abs(outcome.score) <= 1).all()
     whole = played(ToyMatches)
     assert outcome.score[::2].tolist() == whole.score[::2].tolist()
 

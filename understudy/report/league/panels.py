@@ -3,14 +3,13 @@
 Everything is read from `league_state.json` and `summary.json`; no game and no league is needed.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from understudy.data.files import read_json
 from understudy.data.runs import LeagueFolder
-from understudy.errors import InputError
 from understudy.report import charts
 from understudy.report.league.lineage import lineage
 from understudy.report.league.shares import shares_over_time
@@ -283,15 +282,8 @@ def _style() -> str:
 
 def _read(path: Path) -> dict[str, Any] | None:
     """A JSON file; None where there is none."""
-    if not path.is_file():
-        return None
-    try:
-        found: dict[str, Any] = json.loads(path.read_text())
-    except ValueError as failure:
-        raise InputError(
-            f"{path} is damaged ({failure}). Run the same understudy league again, or start it "
-            "over with --fresh"
-        ) from failure
+    cure = "Run the same understudy league again, or start it over with --fresh"
+    found: dict[str, Any] | None = read_json(path, cure)
     return found
 
 

@@ -76,7 +76,7 @@ class DaggerRecipe:
             )
         given = samples
         if read_bundle(current).about.goals and not (samples / GOALS_FILE).is_file():
-            given = out / "samples"  # what it begins with knows goals, so all samples must
+            given = ModelFolder(out).samples  # what it begins with knows goals, so all samples must
             fill_goals(samples, given, current)
         for number in range(1, self.rounds + 1):
             folder = out / f"round-{number}"
@@ -85,9 +85,13 @@ class DaggerRecipe:
             _gather(given, folder)
             recipe = replace(self.l3, init=current)
             found = recipe.fit(
-                folder / "samples", folder / "model", seed, device=device, progress=progress
+                ModelFolder(folder).samples,
+                folder / "model",
+                seed,
+                device=device,
+                progress=progress,
             )
-            given, current = folder / "samples", folder / "model"
+            given, current = ModelFolder(folder).samples, folder / "model"
         first, last = read_bundle(self.init or out.parent / "l3"), read_bundle(current)
         kept = {name: layer for name, layer in first.layers.items() if name == "l4"}
         write_bundle(out / WEIGHTS, Bundle({**kept, **last.layers}, last.about))
@@ -138,7 +142,7 @@ def _fill(given: Path, folder: Path) -> None:
 
 def _gather(given: Path, folder: Path) -> None:
     """All samples in one folder: those given, and those just played."""
-    together = folder / "samples"
+    together = ModelFolder(folder).samples
     together.mkdir(parents=True, exist_ok=True)
     for path in shard_paths(given, ROUND_SAMPLES):
         _link(path, together / path.name)

@@ -44,7 +44,7 @@ class WholeRecipe:
         steps = [self.l2.steps, self.l3.steps, self.l4.steps]
         found = {}
         done = 0
-        filled = out / "samples"
+        filled = ModelFolder(out).samples
         for name, recipe, source in (
             ("l2", self.l2, samples),
             ("l3", self.l3, filled),
