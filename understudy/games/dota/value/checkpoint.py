@@ -21,6 +21,7 @@ from understudy.games.dota.value.linear import Fitted, Linear
 from understudy.games.dota.value.symmetric import MAJOR, MINOR, symmetric
 
 FORMAT = 2
+MODEL_FILE = "model.json"
 NAMES = (*MAJOR, *MINOR)
 
 
@@ -92,7 +93,7 @@ def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
         "seed": seed,
         "seen": ranges(train),
     }
-    write_text(folder / "model.json", json.dumps(told, indent=1) + "\n")
+    write_text(folder / MODEL_FILE, json.dumps(told, indent=1) + "\n")
     for label, booster in getattr(model.trees, "boosters", {}).items():
         with writing(folder / f"{label}.json") as aside:
             aside.write_bytes(booster.save_raw("json"))
