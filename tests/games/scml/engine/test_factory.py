@@ -66,6 +66,12 @@ def test_without_money_nothing_is_made_of_what_was_bought():
     assert close(made, bought=[(2, 9)], sold=[(1, 21)]).produced == 0
 
 
+def test_money_runs_out_in_the_middle_of_what_was_bought_cheapest_first():
+    # 5 at 9 are paid; of the 10 at 12 there is money to work on (100 - 45) // 14 = 3
+    result = close(factory(balance=100), bought=[(10, 12), (5, 9)], sold=[(10, 21)])
+    assert (result.produced, result.stored, result.shortfall) == (8, 7, 2)
+
+
 def test_the_score_is_the_balance_over_the_first():
     made = factory(balance=100)
     assert made.score == 1
