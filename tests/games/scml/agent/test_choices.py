@@ -33,7 +33,7 @@ def test_an_option_is_allowed_if_it_means_its_units_without_a_cut(scheme, left):
     assert meant.min() >= 1 and meant.max() <= max(left, 1)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(
     scheme=st.sampled_from(SCHEMES),
     price=st.integers(0, 70),
@@ -75,7 +75,7 @@ def test_what_l1_allows_and_would_offer_on_a_day(buys, left, money, price, most,
 # --- priorities ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(sizes=st.lists(st.integers(0, 5), min_size=1, max_size=4), seed=st.integers(0, 99))
 def test_weights_are_a_softmax_and_orders_a_stable_sort_of_each_decision(sizes, seed):
     first = np.cumsum([0, *sizes])

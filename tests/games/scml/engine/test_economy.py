@@ -134,7 +134,7 @@ deals = st.lists(
 trades = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 40), st.integers(0, 3)), max_size=5)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(deals=deals, bought=trades, sold=trades, conserve=st.booleans())
 def test_money_goes_from_factory_to_factory_or_to_and_from_the_outside(
     deals, bought, sold, conserve

@@ -124,7 +124,7 @@ def test_a_breach_is_the_share_of_what_was_promised_and_cannot_be_made(
 deals = st.lists(st.tuples(st.integers(1, 12), st.integers(1, 30)), max_size=4)
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     balance=st.integers(1, 400),
     stock=st.integers(0, 15),
@@ -157,7 +157,7 @@ def test_the_profit_of_any_day_is_scmls(balance, stock, supply, sale, bought, so
     )
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(days=st.lists(st.tuples(deals, deals), min_size=1, max_size=4))
 def test_where_stock_is_conserved_every_unit_is_in_stock_or_was_made(days):
     made = Factory(factory_config(steps=4, balance=10_000), conserve_stock=True)

@@ -38,7 +38,7 @@ def test_worked_example():
     assert prices.now[0] == pytest.approx((45 * 10 + 10 * 16) / 55)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(catalog=st.integers(1, 60), days=st.lists(sales, max_size=8))
 def test_a_price_is_the_mean_of_all_sales_the_recent_weighing_more(catalog, days):
     prices = after(catalog, *days)
@@ -93,7 +93,7 @@ def test_between_two_whole_numbers_oneshot_may_offer_both():
     assert prices.now[0] == 10.5 and prices.range_of(0, None) == (10, 11)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(price=st.integers(1, 500), share=st.sampled_from([None, 0.1, 0.3]))
 def test_a_range_is_in_order_and_of_whole_prices_from_1(price, share):
     low, high = TradingPrices([price]).range_of(0, share)
