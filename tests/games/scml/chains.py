@@ -1,6 +1,9 @@
 """Supply chains written by hand: factories and worlds whose numbers are easy to follow."""
 
+from scml.std.agents import StdDoNothingAgent
+
 from understudy.games.scml.engine.config import Exogenous, FactoryConfig, WorldConfig
+from understudy.games.scml.engine.world import World
 
 
 def factory_config(
@@ -47,3 +50,18 @@ def supply(quantity, unit_price=10, day=0, factory=0):
 def demand(quantity, unit_price=30, day=0, factory=1, product=2):
     """The outside world takes output from a factory of the last level."""
     return Exogenous(day, product, factory, quantity, unit_price)
+
+
+def begun(world):
+    """A world on its first day, before anybody has said a word."""
+    for host in world.hosts:
+        host.join()
+    world._prepare()
+    return world
+
+
+def middle_host():
+    """The host of an idle agent in the middle of three levels, on the first day of twenty."""
+    outside = [supply(4), demand(3, 40, factory=2, product=3)]
+    config = chain((0, 1, 2), outside, steps=20)
+    return begun(World(config, [(StdDoNothingAgent, {})] * 3)).hosts[1]

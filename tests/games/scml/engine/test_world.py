@@ -6,7 +6,7 @@ import pytest
 from scml.std import StdAgent
 from scml.std.agents import RandomStdAgent, StdDoNothingAgent
 
-from tests.games.scml.chains import chain, demand, supply
+from tests.games.scml.chains import begun, chain, demand, supply
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION
 from understudy.games.scml.engine.world import World, collecting_rarely
 from understudy.games.scml.reference.scml_simulator import quiet, scml_world
@@ -39,29 +39,22 @@ def meetings(made):
     ]
 
 
-def morning(made):
-    for host in made.hosts:
-        host.join()
-    made._prepare()
-    return made
-
-
 # --- who meets whom ------------------------------------------------------------------------------
 
 
 def test_in_a_pair_of_levels_the_last_opens():
-    made = morning(world(chain((0, 0, 1))))
+    made = begun(world(chain((0, 0, 1))))
     assert meetings(made) == [("02@1", "00@0", 1), ("02@1", "01@0", 1)]
 
 
 def test_every_second_level_opens_with_its_suppliers_first():
-    made = morning(world(chain((0, 1, 2, 3))))
+    made = begun(world(chain((0, 1, 2, 3))))
     assert meetings(made) == [("03@3", "02@2", 3), ("01@1", "00@0", 1), ("01@1", "02@2", 2)]
 
 
 @pytest.mark.parametrize("levels", [(0, 1), (0, 0, 1, 1, 1), (0, 1, 1, 2), (0, 1, 2, 2, 3, 4)])
 def test_neighbours_meet_once_a_day_and_nobody_else(levels):
-    made = morning(world(chain(levels)))
+    made = begun(world(chain(levels)))
     found = [frozenset(pair[:2]) for pair in meetings(made)]
     names = made.config.names
     neighbours = {
@@ -76,7 +69,7 @@ def test_neighbours_meet_once_a_day_and_nobody_else(levels):
 def test_the_bankrupt_do_not_meet_anybody():
     made = world(chain((0, 0, 1)))
     made.factories[0].bankrupt = True
-    assert meetings(morning(made)) == [("02@1", "01@0", 1)]
+    assert meetings(begun(made)) == [("02@1", "01@0", 1)]
     made.factories[2].bankrupt = True
     made._prepare()
     assert meetings(made) == []
@@ -133,7 +126,7 @@ def test_makers_and_users_of_each_product_with_the_outside_at_both_ends():
 
 
 def test_trades_with_the_outside_are_summarised_by_product():
-    made = morning(world(chain((0, 0, 1), [supply(3, 9), supply(2, 12, factory=1)])))
+    made = begun(world(chain((0, 0, 1), [supply(3, 9), supply(2, 12, factory=1)])))
     assert made.exogenous_summary == [(5, 27 + 24), (0, 0), (0, 0)]
 
 

@@ -8,7 +8,7 @@ from scml.std import StdAgent
 from scml.std.agents import StdDoNothingAgent
 from scml.std.awi import StdAWI
 
-from tests.games.scml.chains import chain, demand, supply
+from tests.games.scml.chains import begun, chain, demand, middle_host, supply
 from understudy.games.scml.engine.config import draw
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, REJECT_OFFER
 from understudy.games.scml.engine.world import World
@@ -129,12 +129,7 @@ def test_the_world_had_much_to_ask_about(lived):
 
 @pytest.fixture
 def host():
-    config = chain((0, 1, 2), [supply(4), demand(3, 40, factory=2, product=3)], steps=20)
-    made = World(config, [(StdDoNothingAgent, {})] * 3)
-    for one in made.hosts:
-        one.join()
-    made._prepare()
-    return made.hosts[1]
+    return middle_host()
 
 
 def test_what_is_agreed_shows_in_every_sum_at_once(host):
@@ -178,3 +173,10 @@ def test_only_the_ends_of_the_chain_need_nothing_on_one_side(host):
     middle._register_sale("02@2", 7, 30, 0)
     middle._register_supply("00@0", 2, 20, 0)
     assert (middle.needed_supplies, middle.needed_sales) == (5, -5)
+
+
+@pytest.mark.parametrize(("track", "needs"), [("std", (15, 14)), ("oneshot", (10, 10))])
+def test_where_all_perishes_nobody_needs_more_than_a_days_work(track, needs):
+    config = chain((0, 1), [supply(15), demand(14)], track=track)
+    first, last = begun(World(config, [(StdDoNothingAgent, {})] * 2)).hosts
+    assert (first.awi.needed_sales, last.awi.needed_supplies) == needs

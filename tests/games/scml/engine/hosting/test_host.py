@@ -5,7 +5,7 @@ from scml.oneshot.agent import OneShotAgent
 from scml.std import StdAgent
 from scml.std.agents import RandomStdAgent, StdDoNothingAgent, SyncRandomStdAgent
 
-from tests.games.scml.chains import chain
+from tests.games.scml.chains import begun, chain
 from understudy.games.scml.engine.hosting.host import hosted
 from understudy.games.scml.engine.hosting.negotiators import decides_jointly
 from understudy.games.scml.engine.hosting.wrapping import own_calls, subclass
@@ -99,10 +99,7 @@ def test_before_it_joins_an_agent_has_no_world(world):
 
 def test_talks_are_open_until_they_end_and_both_hear_how(world):
     Own.heard = []
-    for host in world.hosts:
-        host.join()
-    world._prepare()
-    first, last = world.hosts
+    first, last = begun(world).hosts
     assert list(first.open_talks) == ["01@1"] and list(last.open_talks) == ["00@0"]
     assert first.agent.negotiators.keys() == {"01@1"}
     assert first.agent.get_nmi("01@1") is last.agent.get_nmi("00@0")

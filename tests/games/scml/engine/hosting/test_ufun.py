@@ -9,7 +9,7 @@ from scml.oneshot.ufun import OneShotUFun
 from scml.std import StdAgent
 from scml.std.agents import StdDoNothingAgent
 
-from tests.games.scml.chains import chain, demand, supply
+from tests.games.scml.chains import begun, chain, demand, middle_host, supply
 from understudy.games.scml.engine.config import draw
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, REJECT_OFFER
 from understudy.games.scml.engine.world import World
@@ -60,12 +60,7 @@ def test_offers_are_worth_as_much_as_in_scml(track, tmp_path):
 
 @pytest.fixture
 def host():
-    config = chain((0, 1, 2), [supply(4), demand(3, 40, factory=2, product=3)], steps=20)
-    made = World(config, [(StdDoNothingAgent, {})] * 3)
-    for one in made.hosts:
-        one.join()
-    made._prepare()
-    return made.hosts[1]
+    return middle_host()
 
 
 def is_made(ufun):
@@ -105,11 +100,8 @@ def test_what_was_agreed_before_it_was_made_counts_as_what_was_agreed_after(host
 
 
 def test_forced_trades_can_be_left_out():
-    made = World(chain((0, 1), [supply(4), demand(3)]), [(StdDoNothingAgent, {})] * 2)
-    first = made.hosts[0]
-    first.join()
-    made._host_of["01@1"].join()
-    made._prepare()
+    config = chain((0, 1), [supply(4), demand(3)])
+    first, _ = begun(World(config, [(StdDoNothingAgent, {})] * 2)).hosts
     with_them, without = (first.make_ufun(add_exogenous=chosen) for chosen in (True, False))
     assert (with_them.ex_qin, with_them.ex_pin) == (4, 40)
     assert (without.ex_qin, without.ex_pin) == (0, 0)
