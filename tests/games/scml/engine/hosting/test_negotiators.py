@@ -108,10 +108,11 @@ def test_first_offers_are_asked_for_once():
 
 
 def test_who_is_left_out_of_the_first_offers_is_asked_for_again():
-    agent = Joint({"a": A})
-    voice = sync_voice(agent, "a", "b")
+    agent = Joint({"a": A, "c": C})
+    voice = sync_voice(agent, "a", "b", "c")
     assert voice.propose("a", state()) == A
     assert voice.propose("b", state()) is None
+    assert voice.propose("c", state()) == C
     assert agent.asked == ["first", "first"]
 
 
