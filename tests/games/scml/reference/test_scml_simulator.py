@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,14 @@ from understudy.games.scml.reference.scml_simulator import quiet, scml_world
 
 @pytest.fixture(scope="module")
 def config():
-    return draw((2, 2), 8, seed=3)
+    """With costs that differ from day to day, which scml would draw by itself."""
+    drawn = draw((2, 2), 8, seed=3)
+    costs = ("storage_cost", "disposal_cost", "shortfall_penalty")
+    own = [
+        replace(one, **{cost: tuple((k + day) / 64 for day in range(8)) for cost in costs})
+        for k, one in enumerate(drawn.factories)
+    ]
+    return replace(drawn, factories=tuple(own))
 
 
 @pytest.fixture(scope="module")
