@@ -55,7 +55,7 @@ def small_match(number=7, minutes=12, **changes):
         "patch": 57,
         "version": 22,
         "start_time": 1_740_000_000 + 10_000 * number,
-        "duration": 60 * minutes + 7,
+        "duration": max(300, 60 * minutes + 7),
         "radiant_win": True,
         "radiant_team_id": 1,
         "dire_team_id": 2,
