@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 from tests.games.dota.small_matches import late_match, small_course, small_match
 from understudy.games.dota import facts
 from understudy.games.dota.features import inventory
-from understudy.games.dota.features.inventory import START, Inventory, Purse, depth, item_keys, needs
+from understudy.games.dota.features.inventory import (
+    START,
+    Inventory,
+    Purse,
+    depth,
+    item_keys,
+    needs,
+)
 
 
 def test_parts_and_recipe_pay_for_the_whole():

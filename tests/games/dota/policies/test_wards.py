@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.games.dota.small_matches import late_match, made_up, small_match, small_tables, swap_sides
+from tests.games.dota.small_matches import (
+    late_match,
+    made_up,
+    small_match,
+    small_tables,
+    swap_sides,
+)
 from understudy.errors import InputError
 from understudy.games.dota.policies import recipes, wards
 from understudy.games.dota.policies.wards import GRID, HIGH, LOW, SIZE, WardSpots
@@ -64,7 +70,9 @@ def test_towers_taken_count_for_the_side_and_up_to_three():
     ]
     for slot, towers in ((0, 6), (5, 0)):
         told = small_match(minutes=12, objectives=fallen)
-        assert wards.placements(placed(slot, (300, 90.0, 1), match=told)).towers.tolist() == [towers]
+        assert wards.placements(placed(slot, (300, 90.0, 1), match=told)).towers.tolist() == [
+            towers
+        ]
     told = small_match(minutes=12, objectives=fallen[:1])
     early = wards.placements(placed(0, (59, 90.0, 1), (60, 90.0, 2), match=told))
     assert early.towers.tolist() == [3, 4]

@@ -1,4 +1,4 @@
-"""Everything with a time in OpenDota's answer becomes one event, whoever tells of it and however."""
+"""Everything with a time in an answer of OpenDota becomes one event, whoever tells of it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Made-up matches: whole, repeatable, at one with themselves, and as likely to be won as they say."""
+"""Made-up matches: whole, repeatable, at one with themselves, as likely to be won as they say."""
 
 import numpy as np
 import pytest

@@ -101,9 +101,7 @@ def test_caution_is_shrunk_where_matches_left_out_agree():
     won, chance, weight, _ = few_rows(rows=3000)
     match = np.arange(3000)
     cautious = calibration.cautious(won, chance, weight, match)(chance)
-    np.testing.assert_array_equal(
-        cautious, calibration.shrunk(won, chance, weight, match)(chance)
-    )
+    np.testing.assert_array_equal(cautious, calibration.shrunk(won, chance, weight, match)(chance))
     fair = (np.random.default_rng(1).random(3000) < chance).astype(float)
     assert calibration.cautious(fair, chance, weight, match)(chance) is chance
 

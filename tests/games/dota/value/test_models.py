@@ -93,7 +93,7 @@ def test_a_linear_fit_is_least_squares_with_rows_for_the_penalty(problem):
 
 
 def test_errors_of_weights_are_by_the_curvature_of_the_loss(problem):
-    columns, won, weight, penalty = problem
+    columns, _, weight, penalty = problem
     beta = fit_logistic(*problem)
     loss, step = penalised(*problem), 1e-3
     curve = np.zeros((4, 4))

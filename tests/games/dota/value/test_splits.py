@@ -91,7 +91,9 @@ def test_files_of_a_split_by_hand(tmp_path):
     drawn, others = (
         list(splits.numbers_in(tmp_path / f"test_{part}_25.txt")) for part in ("calib", "eval")
     )
-    assert [len(drawn), len(others)] == [25, 100] and sorted(drawn + others) == list(range(100, 225))
+    assert [len(drawn), len(others)] == [25, 100] and sorted(drawn + others) == list(
+        range(100, 225)
+    )
 
 
 def test_a_file_that_cannot_be_read_names_the_command_that_makes_it(tmp_path):
