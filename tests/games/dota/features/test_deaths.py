@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.games.dota.small_matches import small_course, small_match, small_tables, swap_sides
@@ -58,6 +58,7 @@ MOMENTS = st.tuples(st.integers(0, 9), st.integers(0, 480))
 
 
 @given(st.lists(MOMENTS, max_size=8), st.lists(MOMENTS, max_size=4))
+@example([(3, 110), (3, 115), (3, 70)], [(3, 72)])  # killed three times within two minutes
 @settings(max_examples=40, deadline=None)
 def test_the_dead_are_those_whom_the_clock_has_not_brought_back(deaths, buybacks):
     match = small_course(fought(deaths, buybacks))
