@@ -102,14 +102,22 @@ def test_a_rare_habit_leans_on_the_wider_one(rows):
 
 
 def test_what_is_weighed_by_hand():
-    found = bought(slot_0=[(600, "blink")])
+    """At 600 s an axe of 1,000 has been paid out of 1,600, then all of a Black King Bar."""
+    parts = ("mithril_hammer", "recipe_black_king_bar")
+    found = bought(slot_0=[(100, "ogre_axe"), (600, "blink"), *((610, key) for key in parts)])
+    found = found.where(found.t >= 600)
     known = next_item.columns(next_item.count(found), found)
-    assert known.shape == (1, SIZE, len(HABITS) + len(OTHERS))
+    assert known.shape == (len(found), SIZE, len(HABITS) + len(OTHERS))
     others = dict(zip(OTHERS, known[0, :, len(HABITS) :].T, strict=True))
+    bar, axe = places()["black_king_bar"], places()["ogre_axe"]
     np.testing.assert_allclose(others["cost"], costs() / 1000)
-    assert not others["parts bought"].any() and not others["all parts bought"].any()
-    cash = START + 1000
-    np.testing.assert_allclose(others["missing gold"], np.maximum(costs() - cash, 0) / 1000)
+    assert others["parts bought"][bar] == pytest.approx(costs()[axe] / costs()[bar])
+    assert others["missing gold"][bar] == pytest.approx((costs()[bar] - costs()[axe] - 600) / 1000)
+    assert others["missing gold"][places()["blink"]] == pytest.approx((2250 - 600) / 1000)
+    assert not others["all parts bought"].any()
+    whole = bought(slot_0=[(50, "ogre_axe"), *((60, key) for key in parts), (90, "blink")])
+    last = next_item.columns(next_item.count(whole), whole)[-1, bar, len(HABITS) :]
+    assert last[:2].tolist() == [1, 1]
 
 
 @given(
