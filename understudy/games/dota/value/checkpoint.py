@@ -113,7 +113,7 @@ def load(path: Path) -> ValueModel:
         spread = np.array(told["spread"], np.float64)
         seen = {name: (float(low), float(high)) for name, (low, high) in told["seen"].items()}
         patches = tuple(map(str, told["patches"]))
-    except (OSError, ValueError, KeyError, TypeError) as failure:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
         raise InputError(
             f"{path} is no value model this program reads ({failure}). "
             "Train one: understudy train dota value"
