@@ -39,7 +39,7 @@ def record(
     """
     from understudy.pipeline import record as stage
 
-    chosen, run = _playable(game), _run(game, out)
+    chosen, run = _playable(game), Run.of(game, out)
     schedule = _to_record(chosen, run, players, {"seed": seed, **options})
     stage.record(chosen, run, schedule, worker=workers, resume=resume, quiet=quiet)
     return run.recordings
@@ -60,7 +60,7 @@ def encode(
 
     return stage.encode(
         games.load(game),
-        _run(game, out),
+        Run.of(game, out),
         players=players,
         options=options or None,
         worker=workers,
@@ -90,7 +90,7 @@ def train(
 
     return stage.train(
         games.load(game),
-        _run(game, out),
+        Run.of(game, out),
         recipe,
         seed=seed,
         init=None if init is None else Path(init),
@@ -120,7 +120,7 @@ def compete(
     """
     from understudy.pipeline import compete as stage
 
-    chosen, run = _playable(game), _run(game, out)
+    chosen, run = _playable(game), Run.of(game, out)
     schedule = _to_compete(chosen, run, players, {"seed": seed, **options})
     met = stage.compete(chosen, run, schedule, worker=workers, resume=resume, quiet=quiet)
     if game == "scml":
@@ -137,10 +137,6 @@ def load_policy(folder: str | Path) -> "FactoredPolicy":
     from understudy.learn import policy
 
     return policy.load_policy(Path(folder))
-
-
-def _run(game: str, out: str | Path | None) -> Run:
-    return Run(Path(out) if out is not None else Path("runs") / game)
 
 
 def _playable(name: str) -> Game:

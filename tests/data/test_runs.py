@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,8 @@ def test_a_run_must_be_there_to_be_used(tmp_path):
         tmp_path / "samples",
         tmp_path / "results",
     }
+
+
+def test_a_run_lies_where_it_is_said_or_under_the_name_of_its_game(tmp_path):
+    assert Run.of("arena").recordings == Path("runs/arena/recordings")
+    assert Run.of("arena", tmp_path) == Run.of("scml", str(tmp_path)) == Run(tmp_path)

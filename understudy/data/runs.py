@@ -19,6 +19,8 @@ from typing import Any
 from understudy.data.files import digest, sweep, write_text
 from understudy.errors import InputError
 
+RUNS = Path("runs")
+"""Where runs lie unless somebody says otherwise."""
 MANIFEST = "manifest.json"
 RECORD, COMPETE = 0, 1
 """What a match is for; no match of one purpose shares its seed with one of the other."""
@@ -69,6 +71,11 @@ class Run:
     def model(self, recipe: str) -> Path:
         """What one recipe yielded."""
         return self.models / recipe
+
+    @staticmethod
+    def of(game: str, folder: str | Path | None = None) -> "Run":
+        """The run in a folder, or where none is given the game's own."""
+        return Run(Path(folder) if folder is not None else RUNS / game)
 
     @staticmethod
     def existing(folder: Path) -> "Run":
