@@ -1,7 +1,8 @@
 """The pipeline from Python: each command as a function that returns what the command prints.
 
 `understudy.record`, `understudy.train` and the others are these; options have the names they have
-on the command line.
+on the command line. Some agents of scml move by the order of sets: to play them again with
+`workers=0`, start Python with PYTHONHASHSEED=0. Worker processes, and the commands, do so.
 """
 
 from collections.abc import Mapping, Sequence
