@@ -17,6 +17,7 @@ from tests.small_runs import understudy
 from understudy import api, cli, games
 from understudy.errors import InputError
 
+PROGRAM = typer.main.get_command(cli.app)
 README = (Path(__file__).parents[1] / "README.md").read_text()
 UsageError = typer.BadParameter.__base__  # typer's own name for it is private
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
@@ -55,7 +56,7 @@ IN_README = {
 }
 IN_HELP = {
     line
-    for command in commands(typer.main.get_command(cli.app))
+    for command in commands(PROGRAM)
     for text in texts(command)
     for line in typed(text)
 }
@@ -83,9 +84,7 @@ def parse(monkeypatch):
     )
 
     def parse(line):
-        typer.main.get_command(cli.app).main(
-            shlex.split(line), prog_name="understudy", standalone_mode=False
-        )
+        PROGRAM.main(shlex.split(line), prog_name="understudy", standalone_mode=False)
         (context,) = begun
         return context.command_path.split()[1:], context.params
 
