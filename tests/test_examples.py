@@ -54,12 +54,7 @@ IN_README = {
     if row.startswith("understudy ")
     for line in typed(row)
 }
-IN_HELP = {
-    line
-    for command in commands(PROGRAM)
-    for text in texts(command)
-    for line in typed(text)
-}
+IN_HELP = {line for command in commands(PROGRAM) for text in texts(command) for line in typed(text)}
 
 
 def test_the_examples_are_found():
