@@ -3,17 +3,15 @@
 import json
 from collections import defaultdict
 from operator import itemgetter
-from pathlib import Path
 
 import pyarrow.compute as pc
 import pytest
-from playwright.sync_api import sync_playwright
 
 from understudy.data import shards
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import PlayerRef
-from understudy.games.scml import GAME
+from understudy.games.scml.game import GAME
 from understudy.games.scml.recording.negotiations import ENDINGS, Said, _first_offers, read
 from understudy.games.scml.recording.tables import CONTRACTS, DAY_LEDGER, DECISIONS, RECORDINGS
 from understudy.games.scml.report.viewer import world_page, world_panel
@@ -22,8 +20,6 @@ from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play
 from understudy.report.page import page as report_page
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--no-first-run"]
 NAMES = ("SyncRandom", "Penguin", "Greedy", "AS0", "Random")
 LEVELS = [0, 0, 1, 1, 1]
 DAYS_PLAYED = 8
@@ -284,16 +280,6 @@ def test_a_report_carries_the_explorer_once(story):
 
 
 # The page in a browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture
