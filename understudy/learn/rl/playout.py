@@ -70,7 +70,6 @@ def playout(
     A chooser is shown what is seen now, some running matches and a seat, and notes in the game what
     its player does there: one call for all matches in which it has that seat.
     """
-    is_running = np.ones(len(seeds), bool)
     score = np.zeros((len(seeds), game.seats), np.float32)
     steps, cut = np.zeros(len(seeds), np.int32), np.zeros(len(seeds), bool)
     players = [
@@ -78,19 +77,21 @@ def playout(
         for seat in range(game.seats)
         for number in np.unique(who[:, seat])
     ]
-    game.begin(np.arange(len(seeds)), seeds)
-    while is_running.any():
+    running = np.arange(len(seeds))
+    game.begin(running, seeds)
+    step = 0
+    while len(running):
         seen = see()
-        for choose, theirs, seat in players:
-            if len(which := theirs[is_running[theirs]]):
-                choose(seen, which, seat)
-        if recorder:
-            stepped = recorder.step(seen, np.flatnonzero(is_running), game.step)
-        else:
-            stepped = game.step()
-        steps += is_running
+        for choose, which, seat in players:
+            choose(seen, which, seat)
+        stepped = recorder.step(seen, running, game.step) if recorder else game.step()
+        step += 1
         over = stepped.ended | stepped.cut
-        score[over] = stepped.score[over]
+        if not over.any():
+            continue
+        score[over], steps[over] = stepped.score[over], step
         cut |= stepped.cut
-        is_running &= ~over
+        running = running[~over[running]]
+        still = [(choose, which[~over[which]], seat) for choose, which, seat in players]
+        players = [player for player in still if len(player[1])]
     return Outcome(score, steps, cut)

@@ -57,9 +57,11 @@ class ArenaMatches:
         world = self.world
         before = world.status == r.RUNNING
         world.step(self.actions)
-        killed = (world.events & r.KILLED) > 0
-        score = (killed[:, 0].astype(np.float32) - killed[:, 1])[:, None] * _SIDES
         ended = before & (world.status != r.RUNNING)
+        score = np.zeros_like(world.reward)
+        if ended.any():  # in most steps nothing ends
+            killed = (world.events & r.KILLED) > 0
+            score = (killed[:, 0].astype(np.float32) - killed[:, 1])[:, None] * _SIDES
         return Stepped(world.reward.copy(), score, ended, np.zeros_like(ended))
 
     def state(self) -> dict[str, Array]:
