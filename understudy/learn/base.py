@@ -1,6 +1,5 @@
-"""What every way of learning shares: a loss, progress, the files of a model, the device."""
+"""What every way of learning shares: a loss, the files of a model, the device."""
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,9 +10,6 @@ from torch import Tensor
 from understudy.data.files import read_json
 from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
-
-Progress = Callable[[int, int, Mapping[str, float]], None]
-"""Told after each step: the step, how many there will be, the latest measurements."""
 
 
 class Loss(NamedTuple):

@@ -8,11 +8,11 @@ import pyarrow.compute as pc
 import pytest
 
 from understudy.data import shards
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import PlayerRef
-from understudy.games.scml import GAME
-from understudy.games.scml.recording.negotiations import ENDINGS, Said, _first_offers, read, written
+from understudy.games.scml.game import GAME
+from understudy.games.scml.recording.negotiations import ENDINGS, Said, _first_offers, read
 from understudy.games.scml.recording.tables import CONTRACTS, DAY_LEDGER, DECISIONS, RECORDINGS
 from understudy.games.scml.report.viewer import world_page, world_panel
 from understudy.games.scml.report.world_page import explorer_panels, find_world, recorded_worlds
@@ -99,14 +99,6 @@ def values(factory, column, length):
 
 
 # The story
-
-
-def test_offers_survive_their_writing():
-    offers = [(1, 4, 9), (30, 14, 9), (31, 5, 40), (32, 4, 41), (1000, 4, 5000)]
-    assert read(written(offers, 4, 9), 4, 9) == offers
-    assert written([], 4, 9) == ""
-    with pytest.raises(ValueError, match="outside the day's agenda"):
-        written([(1, 3, 9)], 4, 9)
 
 
 def test_contracts_are_those_of_the_table(run, story):

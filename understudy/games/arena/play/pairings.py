@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.arena.data.tables import RESULTS, results
 from understudy.games.arena.play.play import play_matches
 from understudy.league.interface import Pairing
