@@ -166,7 +166,11 @@ def _joined(path):
 
 
 def test_no_other_module_knows_where_things_lie():
-    known = {name for name, _ in _joined(Path(runs.__file__))} | {runs.EVALUATION, runs.STRENGTH}
+    known = {name for name, _ in _joined(Path(runs.__file__))} | {
+        runs.EVALUATION,
+        runs.STRENGTH,
+        runs.CSV,
+    }
     assert {"recordings", "models", "players", "metrics.jsonl"} <= known
     package = Path(runs.__file__).parents[1]
     told = [

@@ -208,9 +208,10 @@ def _say_what_is_recorded(run: "Run", total: int, trace: bool, csv: bool) -> Non
     if trace:
         print(f"How HRL-XF decided: {run.trace}, or look at it: understudy report {run.folder}")
     if csv:
+        from understudy.data.runs import CSV
         from understudy.games.scml.recording.csv_export import write_all
 
-        print(f"{write_all(run.recordings):,} folders of CSV files in {run.recordings / 'csv'}")
+        print(f"{write_all(run.recordings):,} folders of CSV files in {run.recordings / CSV}")
 
 
 def compete(

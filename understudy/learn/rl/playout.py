@@ -70,7 +70,6 @@ def playout(
     A chooser is shown what is seen now, some running matches and a seat, and notes in the game what
     its player does there: one call for all matches in which it has that seat.
     """
-    is_running = np.ones(len(seeds), bool)
     score = np.zeros((len(seeds), game.num_players), np.float32)
     steps, truncated = np.zeros(len(seeds), np.int32), np.zeros(len(seeds), bool)
     players = [
@@ -78,19 +77,21 @@ def playout(
         for slot in range(game.num_players)
         for number in np.unique(who[:, slot])
     ]
-    game.reset(np.arange(len(seeds)), seeds)
-    while is_running.any():
+    running = np.arange(len(seeds))
+    game.reset(running, seeds)
+    step = 0
+    while len(running):
         seen = see()
-        for set_actions, theirs, slot in players:
-            if len(which := theirs[is_running[theirs]]):
-                set_actions(seen, which, slot)
-        if recorder:
-            result = recorder.step(seen, np.flatnonzero(is_running), game.step)
-        else:
-            result = game.step()
-        steps += is_running
+        for choose, which, slot in players:
+            choose(seen, which, slot)
+        result = recorder.step(seen, running, game.step) if recorder else game.step()
+        step += 1
         over = result.terminated | result.truncated
-        score[over] = result.score[over]
+        if not over.any():
+            continue
+        score[over], steps[over] = result.score[over], step
         truncated |= result.truncated
-        is_running &= ~over
+        running = running[~over[running]]
+        still = [(choose, which[~over[which]], slot) for choose, which, slot in players]
+        players = [player for player in still if len(player[1])]
     return Outcome(score, steps, truncated)

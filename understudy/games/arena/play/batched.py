@@ -57,9 +57,11 @@ class BatchedArena:
         world = self.world
         before = world.status == r.RUNNING
         world.step(self.actions)
-        killed = (world.events & r.KILLED) > 0
-        score = (killed[:, 0].astype(np.float32) - killed[:, 1])[:, None] * _SIDES
         terminated = before & (world.status != r.RUNNING)
+        score = np.zeros_like(world.reward)
+        if terminated.any():  # in most steps nothing ends
+            killed = (world.events & r.KILLED) > 0
+            score = (killed[:, 0].astype(np.float32) - killed[:, 1])[:, None] * _SIDES
         return StepResult(world.reward.copy(), score, terminated, np.zeros_like(terminated))
 
     def state(self) -> dict[str, Array]:

@@ -85,14 +85,14 @@ class DaggerRecipe:
         first = read_bundle(current)
         if first.about.goals and not (given / GOALS_FILE).is_file():
             # what it begins with knows goals, so all samples must
-            fill_goals(given, job.out / "samples", current)
-            given = job.out / "samples"
+            fill_goals(given, ModelFolder(job.out).samples, current)
+            given = ModelFolder(job.out).samples
         for number in range(1, self.rounds + 1):
             folder = job.out / f"round-{number}"
             self._play(current, folder / "played", 1000 * job.seed + number, job.workers)
             _fill(given, folder)
             _gather(given, folder)
-            given = folder / "samples"
+            given = ModelFolder(folder).samples
             found = self.l3.train(given, current, replace(job, out=folder / "model"))
             current = folder / "model"
         last = read_bundle(current)
