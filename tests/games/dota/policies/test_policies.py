@@ -6,7 +6,7 @@ import pytest
 from tests.games.dota.small_matches import made_up, put, small_match, small_tables
 from understudy import games
 from understudy.data import shards
-from understudy.data.runs import Run
+from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.policies import next_item, purchases, recipes
@@ -155,11 +155,14 @@ def run(tmp_path_factory):
 
 @pytest.mark.parametrize("recipe", ["items", "wards"])
 def test_policies_are_trained_judged_printed_and_read_back(run, recipe, capsys):
-    from understudy.cli.dota import print_evaluation
+    from understudy.games.dota.report.terminal import print_evaluation
 
     told = train_stage.train(games.load("dota"), run, recipe)
     for scores in told["policy"].values():
         assert scores["hit@1"]["ours"] <= scores["hit@20"]["ours"] <= 1
+    inputs = read_manifest(run.model(recipe))["inputs"]
+    read = {table.name for table in RECORDINGS}
+    assert {name.split("-")[0] for name in inputs} == {f"recordings/{name}" for name in read}
     print_evaluation(told)
     assert "hit@20" in capsys.readouterr().out
     if recipe == "items":

@@ -8,8 +8,10 @@ from understudy.errors import InputError
 from understudy.games.dota.features.samples import Samples
 from understudy.games.dota.value.checkpoint import NAMES, ValueModel
 from understudy.games.dota.value.drift import RANGED, drift, ranges, verdict, watch
+from understudy.games.dota.value.linear import Linear
 from understudy.games.dota.value.metrics import log_losses
-from understudy.games.dota.value.models import Linear, logistic, symmetric
+from understudy.games.dota.value.models import logistic
+from understudy.games.dota.value.symmetric import symmetric
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def load_models(folder: Path | None = None) -> Models:
             places["value"] = folder / "value-time"
     wards, life = recipes.load_wards(places["wards"] / recipes.WARDS_FILE)
     return Models(
-        checkpoint.load(places["value"] / "model.json"),
+        checkpoint.load(places["value"] / checkpoint.MODEL_FILE),
         recipes.load_items(places["items"] / recipes.ITEMS_FILE),
         wards,
         life,
