@@ -14,10 +14,11 @@ import typer
 
 import understudy as package
 from tests.small_runs import understudy
-from understudy import api, cli, games
+from understudy import api, games
+from understudy.cli import app
 from understudy.errors import InputError
 
-PROGRAM = typer.main.get_command(cli.app)
+PROGRAM = typer.main.get_command(app.app())
 README = (Path(__file__).parents[1] / "README.md").read_text()
 UsageError = typer.BadParameter.__base__  # typer's own name for it is private
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
