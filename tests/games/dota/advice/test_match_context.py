@@ -189,16 +189,18 @@ def test_reasons_for_an_item_say_what_is_at_hand_and_when_the_rest_is(models):
 
 
 @pytest.mark.parametrize(
-    ("xp", "killed", "words"),
+    ("player", "xp", "killed", "words"),
     [
-        ({}, None, "0 levels ahead"),
-        ({0: 240}, None, "1 level ahead"),
-        ({7: 640}, None, "2 levels behind"),
-        ({}, 5, "0 levels ahead, 1 more of theirs dead"),
-        ({}, 0, "0 levels ahead, 1 more of ours dead"),
+        (1, {}, None, "0 levels ahead"),
+        (1, {0: 240}, None, "1 level ahead"),
+        (1, {7: 640}, None, "2 levels behind"),
+        (8, {7: 640}, None, "2 levels ahead"),
+        (1, {}, 5, "0 levels ahead, 1 more of theirs dead"),
+        (8, {}, 5, "0 levels ahead, 1 more of ours dead"),
+        (1, {}, 0, "0 levels ahead, 1 more of ours dead"),
     ],
 )
-def test_reasons_for_an_objective_are_levels_and_the_dead(xp, killed, words, models):
+def test_reasons_for_an_objective_are_levels_and_the_dead(player, xp, killed, words, models):
     def change(match):
         for slot, player in enumerate(match["players"]):
             player["xp_t"] = [xp.get(slot, 0)] * 21
@@ -207,7 +209,7 @@ def test_reasons_for_an_objective_are_levels_and_the_dead(xp, killed, words, mod
             key = "npc_dota_hero_antimage" if killed == 0 else "npc_dota_hero_drow_ranger"
             match["players"][5 - killed]["kills_log"] = [{"time": 599, "key": key}]
 
-    found = advised(models, change, player=1).objectives
+    found = advised(models, change, player=player).objectives
     assert found and {line["why"] for line in found} == {words}
     gains = [line["gain"] for line in found]
     assert gains == sorted(gains, reverse=True)

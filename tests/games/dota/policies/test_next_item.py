@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from tests.games.dota.small_matches import made_up, put, small_match, small_tables
@@ -118,20 +116,6 @@ def test_what_is_weighed_by_hand():
     whole = bought(slot_0=[(50, "ogre_axe"), *((60, key) for key in parts), (90, "blink")])
     last = next_item.columns(next_item.count(whole), whole)[-1, bar, len(HABITS) :]
     assert last[:2].tolist() == [1, 1]
-
-
-@given(
-    st.lists(st.lists(st.floats(-700, 700), min_size=4, max_size=4), min_size=1, max_size=5),
-    st.integers(1, 14),
-)
-@settings(max_examples=60)
-def test_softmax_is_a_distribution_over_what_is_allowed(scores, bits):
-    score = np.array(scores)
-    allowed = np.array([bool(bits >> k & 1) for k in range(4)])
-    chance = next_item.softmax(score, allowed)
-    assert chance.sum(axis=1) == pytest.approx(np.ones(len(score)))
-    assert not chance[:, ~allowed].any()
-    assert next_item.softmax(score + 50.0, allowed) == pytest.approx(chance, abs=1e-9)
 
 
 def test_weights_make_the_choices_likeliest():

@@ -178,7 +178,7 @@ def test_a_blend_is_one_part_linear_and_two_parts_trees_but_for_chances(samples)
         for value in (np.array([3.0]), np.array([-6.0]))
     )
     blend = Blend(one, other)
-    assert blend.predict("y_win", few) == pytest.approx([logistic(np.array(3.0))] * 5)
+    assert blend.predict("y_win", few) == pytest.approx(logistic(np.full(5, 3.0)))
     assert blend.predict("y_dgold_adv", few) == pytest.approx([(3 - 12) / 3] * 5)
 
 
