@@ -32,7 +32,7 @@ def report(tmp_path_factory):
     for name in small:
         league(game, run, name, worker=0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(games, "NAMES", (*games.NAMES, "rps"))
+        patch.setattr(games, "__path__", [*games.__path__, str(Path(rps.__file__).parent)])
         patch.setitem(sys.modules, NAME, rps)
         return report_stage.report(run)
 

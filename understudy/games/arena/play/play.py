@@ -5,14 +5,15 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games import Played, PlayerRef
 from understudy.games.arena.data.tables import MATCHES, STEPS, results
 from understudy.games.arena.play import bots
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim.state import VIEW, View
 from understudy.games.arena.sim.world import World
-from understudy.games.pairs import Fixture
+from understudy.pipeline.game import Played
+from understudy.pipeline.pairings import Fixture
 
 Array = np.ndarray[Any, Any]
 _ENDINGS = {r.TERMINATED: "kill", r.TRUNCATED: "timeout"}

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtr
 
-from understudy.games import Imported
 from understudy.games.dota import facts
 from understudy.games.dota.sources.match_files import MATCHES_PER_BATCH
 from understudy.games.dota.sources.tables import RECORDINGS, in_order
+from understudy.pipeline.game import Imported
 
 SHORTEST, LONGEST = 18, 75
 """Minutes. At the longest a match ends for certain."""

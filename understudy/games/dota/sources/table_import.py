@@ -17,9 +17,9 @@ import pyarrow.dataset as ds
 
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games import Awaited, Imported
 from understudy.games.dota.sources.match_files import MATCHES_PER_BATCH
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS, in_order
+from understudy.pipeline.game import Awaited, Imported
 
 _OTHER_NAMES = {"players": "players_static"}
 

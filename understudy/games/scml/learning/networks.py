@@ -5,21 +5,18 @@ Axes: B rows, T offers of a talk, D width, K talks of a decision.
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm, relu, softmax
 
-from understudy.games.scml.agent.l3_offers import HEADS, TENTHS, UNITS, Scheme
+from understudy.games.scml.agent.l3_offers import HEADS, LEFT_MOST, TENTHS, UNITS, Scheme
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
 from understudy.learn.networks import linear, mlp
 
-LEFT_MOST = 20
-"""Units left on a day are told apart up to here."""
 LENGTHS = (2, 4, 8, 16, f.HISTORY)
 """Talks are read in groups of about the same length, so that little of it is padding."""
 
@@ -123,9 +120,6 @@ class HistoryNetwork(nn.Module):
 
 class OfferNetwork(nn.Module):
     """L3: a talk, all that surrounds it, and what is left for it, to choices and values."""
-
-    goals_from: Path | None = None
-    """The L2 whose goals it was trained with, to be kept beside it."""
 
     def __init__(
         self,

@@ -7,24 +7,25 @@ Axes: N matches, two seats, F features, H heads, O options of all heads side by 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from understudy.data.players import PlayerRef
 from understudy.data.results import both_sides, pair_results, results_of, win_rates
 from understudy.data.runs import Run
 from understudy.data.samples import Decisions, admitting, pack_legal, unpack_legal
 from understudy.data.schema import Column, Table
 from understudy.data.splits import splits_of
-from understudy.games import Game, GameName, Played, PlayerRef
-from understudy.games.pairs import Fixture
+from understudy.pipeline.game import Game, Played
+from understudy.pipeline.pairings import Fixture
 
 if TYPE_CHECKING:  # these take seconds to import
     from understudy.league.interface import League
+    from understudy.learn.recipe import Recipe
     from understudy.learn.rl.env import Matches, Seen
-    from understudy.learn.supervised.recipe import Recipe
     from understudy.report.page import Panel
 
     class PlainMatches(Matches, Protocol):
@@ -59,7 +60,7 @@ def plain_game(
     """A whole game; `players` are those that its matches can `script`, the expert first."""
     plain = _Plain(make, decisions, pair_results(name), *_recordings(name, decisions))
     return Game(
-        name=cast(GameName, name),
+        name=name,
         about=about,
         players=players,
         recordings=(plain.matches, plain.steps),

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests import page_game
-from understudy.games import PlayerRef
-from understudy.games.pairs import Fixture
-from understudy.games.plain import plain_game
+from understudy.data.players import PlayerRef
+from understudy.games.two_player.plain import plain_game
+from understudy.pipeline.pairings import Fixture
 
 Nim = page_game.module().Nim
 PAIR = (PlayerRef("expert"), PlayerRef("guesser"))

@@ -1,24 +1,14 @@
 """`record` and `compete` for games of two: the same for each, but for the game's name."""
 
 import json as json_text
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from understudy.cli.options import (
-    JsonOption,
-    LimitOption,
-    OutOption,
-    QuietOption,
-    ResumeOption,
-    SeedOption,
-    WorkersOption,
-    load_game,
-    names,
-    out_console,
-    run_of,
-)
+from understudy.pipeline.game import load
+from understudy.terminal.commands import Command, Commands
+from understudy.terminal.console import out_console
+from understudy.terminal.options import AS_USUAL, JsonOption, OutOption, Working, names, run_of
 
 PlayersOption = Annotated[
     str | None,
@@ -30,7 +20,12 @@ OpponentsOption = Annotated[
 MatchesOption = Annotated[int, typer.Option(help="How many in all.")]
 
 
-def recording(name: str) -> Callable[..., None]:
+def commands_of(name: str) -> Commands:
+    """All that a game of two needs on the command line."""
+    return Commands(verbs={"record": recording(name), "compete": competing(name)})
+
+
+def recording(name: str) -> Command:
     """The command `record` of a game of two."""
 
     def record(
@@ -38,39 +33,27 @@ def recording(name: str) -> Callable[..., None]:
         players: PlayersOption = None,
         opponents: OpponentsOption = None,
         matches: MatchesOption = 2000,
-        seed: SeedOption = 0,
-        workers: WorkersOption = None,
-        task_seconds: LimitOption = None,
-        resume: ResumeOption = True,
-        quiet: QuietOption = False,
+        working: Working = AS_USUAL,
     ) -> None:
         """Play matches; write down what players saw and did."""
-        from understudy.games import pairs
+        from understudy.pipeline import pairings
         from understudy.pipeline import record as record_stage
 
-        game, run = load_game(name), run_of(out, name)
-        schedule = pairs.to_record(
+        game, run = load(name), run_of(out, name)
+        schedule = pairings.to_record(
             game,
             players=names(players) or [next(iter(game.players))],
             opponents=names(opponents) or list(game.players),
             matches=matches,
-            seed=seed,
+            seed=working.seed,
         )
-        total = record_stage.record(
-            game,
-            run,
-            schedule,
-            worker=workers,
-            resume=resume,
-            seconds_per_task=task_seconds,
-            quiet=quiet,
-        )
+        total = record_stage.record(game, run, schedule, **working.settings())
         print(f"{total:,} matches in {run.recordings}")
 
     return record
 
 
-def competing(name: str) -> Callable[..., None]:
+def competing(name: str) -> Command:
     """The command `compete` of a game of two."""
 
     def compete(
@@ -85,33 +68,22 @@ def competing(name: str) -> Callable[..., None]:
         matches: Annotated[
             int, typer.Option(help="Per pair, half of them with sides swapped.")
         ] = 400,
-        seed: SeedOption = 0,
-        workers: WorkersOption = None,
-        task_seconds: LimitOption = None,
-        resume: ResumeOption = True,
-        quiet: QuietOption = False,
+        working: Working = AS_USUAL,
         json: JsonOption = False,
     ) -> None:
         from understudy.data.results import win_rates
-        from understudy.games import pairs
-        from understudy.games.players import resolve
         from understudy.pipeline import compete as compete_stage
+        from understudy.pipeline import pairings
+        from understudy.pipeline.players import resolve
         from understudy.report.terminal import win_rate_table
 
-        game, run = load_game(name), run_of(out, name)
+        game, run = load(name), run_of(out, name)
         refs = [resolve(game, run, player) for player in players]
-        competition = compete_stage.compete(
-            game,
-            run,
-            pairs.to_compete(game, refs, matches=matches, seed=seed),
-            worker=workers,
-            resume=resume,
-            seconds_per_task=task_seconds,
-            quiet=quiet,
-        )
+        schedule = pairings.to_compete(game, refs, matches=matches, seed=working.seed)
+        competition = compete_stage.compete(game, run, schedule, **working.settings())
         rates = win_rates(competition.results)
         if json:
-            print(json_text.dumps([vars(rate) for rate in rates], indent=2))
+            print(json_text.dumps([rate.to_json() for rate in rates], indent=2))
         else:
             out_console.print(win_rate_table(rates, [ref.name for ref in refs]))
 
