@@ -126,7 +126,7 @@ def test_an_option_that_no_game_has_is_refused(tmp_path):
 def test_options_of_one_game_are_read_as_the_command_reads_them(tmp_path):
     with pytest.raises(InputError, match="must be whole minutes"):
         understudy.encode("dota", out=tmp_path / "run", horizon=90)
-    with pytest.raises(InputError, match="there is no patch '6.1'"):
+    with pytest.raises(InputError, match=r"there is no patch '6\.1'"):
         understudy.train("dota", "value-quick", out=tmp_path / "run", test_patch="6.1")
     with pytest.raises(InputError, match="train takes no option 'test_patch' for arena"):
         understudy.train("arena", "imitate-quick", out=tmp_path / "run", test_patch="7.39")
