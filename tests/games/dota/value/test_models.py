@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from tests.games.dota.small_matches import blank_samples, made_up, samples_from
+from understudy.data.stats import logistic, logit
 from understudy.games.dota.features.features import EVEN
 from understudy.games.dota.features.samples import ALL_NAMES, swapped
 from understudy.games.dota.value.blend import Best, Blend
@@ -18,9 +19,8 @@ from understudy.games.dota.value.linear import (
     seven,
     spread_of,
 )
-from understudy.games.dota.value.models import MAJOR, MINOR, ODD, logistic, logit
-from understudy.games.dota.value.symmetric import Symmetric, sum_of, symmetric
-from understudy.games.dota.value.trees import V0, V1, Boosted, Trees
+from understudy.games.dota.value.symmetric import MAJOR, MINOR, Symmetric, sum_of, symmetric
+from understudy.games.dota.value.trees import ODD, V0, V1, Boosted, Trees
 
 
 @pytest.fixture(scope="module")
