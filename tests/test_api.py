@@ -104,6 +104,8 @@ def test_a_tiny_world_of_scml(tmp_path):
     [
         (lambda out: understudy.record("chess", out=out), "there is no game 'chess'"),
         (lambda out: understudy.record("dota", out=out), "dota is not played here"),
+        (lambda out: understudy.encode("chess", out=out), "there is no game 'chess'"),
+        (lambda out: understudy.train("chess", "imitate", out=out), "there is no game 'chess'"),
         (lambda out: understudy.train("arena", "magic", out=out), "has no recipe 'magic'"),
         (lambda out: understudy.compete("arena", ["expert", "me"], out=out), "no player 'me'"),
         (lambda out: understudy.load_policy(out), "holds no trained policy"),
@@ -118,4 +120,18 @@ def test_a_mistake_is_named_and_leaves_nothing_behind(tmp_path, wrong, says):
 def test_an_option_that_no_game_has_is_refused(tmp_path):
     with pytest.raises(TypeError, match="matchs"):
         understudy.record("arena", out=tmp_path / "run", matchs=3)
+    assert not (tmp_path / "run").exists()
+
+
+def test_options_of_one_game_are_read_as_the_command_reads_them(tmp_path):
+    with pytest.raises(InputError, match="must be whole minutes"):
+        understudy.encode("dota", out=tmp_path / "run", horizon=90)
+    with pytest.raises(InputError, match=r"there is no patch '6\.1'"):
+        understudy.train("dota", "value-quick", out=tmp_path / "run", test_patch="6.1")
+    with pytest.raises(InputError, match="train takes no option 'test_patch' for arena"):
+        understudy.train("arena", "imitate-quick", out=tmp_path / "run", test_patch="7.39")
+    with pytest.raises(InputError, match="encode takes no option 'horizon' for arena"):
+        understudy.encode("arena", out=tmp_path / "run", horizon=60)
+    with pytest.raises(InputError, match="learns from samples"):
+        understudy.train("arena", "imitate-quick", out=tmp_path / "run", iterations=3)
     assert not (tmp_path / "run").exists()

@@ -15,10 +15,10 @@ import typer
 import understudy as package
 from tests.small_runs import understudy
 from understudy import api, games
-from understudy.cli import app
+from understudy.cli.app import app
 from understudy.errors import InputError
 
-PROGRAM = typer.main.get_command(app.app())
+PROGRAM = typer.main.get_command(app())
 README = (Path(__file__).parents[1] / "README.md").read_text()
 UsageError = typer.BadParameter.__base__  # typer's own name for it is private
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
@@ -93,7 +93,7 @@ GROUPS = {"scml": ("2024", "2025", "2026", "built-ins", "all")}
 
 def look_up(words, options):
     """Refuse a game, recipe or player that does not exist."""
-    name = options.get("game") or next((word for word in words if word in games.NAMES), None)
+    name = options.get("game") or next((word for word in words if word in games.names()), None)
     if name is None:
         return
     game = games.load(name)

@@ -55,6 +55,8 @@ def words(path):
     """The public names a module assigns at its top, each with its value as written."""
     for node in tree(path).body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            if ast.unparse(node.value).startswith("TypeVar("):
+                continue  # a letter, not a word
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for name in (part for target in targets for part in ast.walk(target)):
                 if isinstance(name, ast.Name) and not name.id.startswith("_"):

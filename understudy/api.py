@@ -6,14 +6,14 @@ on the command line. Some agents of scml move by the order of sets: to play them
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy import games
 from understudy.data.runs import COMPETE, RECORD, Run
 from understudy.errors import InputError
-from understudy.pipeline.game import Game, Schedule
+from understudy.pipeline.game import Game, Schedule, load
 
 if TYPE_CHECKING:  # torch takes seconds to import
     from understudy.learn.policy import FactoredPolicy
@@ -51,6 +51,7 @@ def encode(
     *,
     out: str | Path | None = None,
     players: Sequence[str] | None = None,
+    goals: str | Path | None = None,
     workers: Workers = None,
     resume: bool = True,
     quiet: bool = True,
@@ -60,10 +61,11 @@ def encode(
     from understudy.pipeline import encode as stage
 
     return stage.encode(
-        games.load(game),
+        load(game),
         Run.of(game, out),
         players=players,
-        options=options or None,
+        goals=None if goals is None else Path(goals),
+        options=_of_game("encode", game, options) or None,
         worker=workers,
         resume=resume,
         quiet=quiet,
@@ -81,20 +83,29 @@ def train(
     device: str = "cpu",
     workers: Workers = None,
     resume: bool = True,
-    **changes: Any,
+    **options: Any,
 ) -> dict[str, Any]:
     """Train a recipe on a run's samples, or by playing; its evaluation. `start` is `--from`.
 
-    `changes` are settings of a recipe that plays: `iterations`, `rollouts` and so on.
+    `options` are further ones of the command: `iterations`, `rollouts`, `updates` of a recipe that
+    plays, and what only this game's recipes can be told.
     """
     from understudy.learn.recipe import TrainOptions
     from understudy.pipeline import train as stage
 
+    chosen = load(game)
+    shared = {field.name for field in fields(TrainOptions)} & options.keys()
+    told = TrainOptions(
+        init=None if init is None else Path(init),
+        start=start,
+        **{name: options.pop(name) for name in shared},
+        own=_of_game("train", game, options),
+    )
     return stage.train(
-        games.load(game),
+        chosen,
         Run.of(game, out),
         recipe,
-        options=TrainOptions(init=None if init is None else Path(init), start=start, **changes),
+        options=told,
         seed=seed,
         device=device,
         worker=workers,
@@ -129,7 +140,7 @@ def compete(
         return [dict(row) for row in assess(met.results).to_json()["players"]]
     from understudy.data.results import win_rates
 
-    return [asdict(rate) for rate in win_rates(met.results)]
+    return [rate.to_json() for rate in win_rates(met.results)]
 
 
 def load_policy(folder: str | Path) -> "FactoredPolicy":
@@ -139,8 +150,18 @@ def load_policy(folder: str | Path) -> "FactoredPolicy":
     return policy.load_policy(Path(folder))
 
 
+def _of_game(command: str, game: str, options: dict[str, Any]) -> dict[str, Any]:
+    """What the stage is told of options that only this game has."""
+    read = games.commands(game).options.get(command)
+    if read is not None:
+        return read(game, **options)
+    for name in options:
+        raise InputError(f"{command} takes no option '{name}' for {game}")
+    return {}
+
+
 def _playable(name: str) -> Game:
-    game = games.load(name)
+    game = load(name)
     if game.play is None:
         raise InputError(
             f"{name} is not played here. Read matches: understudy record {name} --help"
@@ -157,9 +178,7 @@ def _to_record(
         competitors = players or best(
             dict.fromkeys((2026, 2025, 2024), 5), options.get("track", "std")
         )
-        return _tournament(
-            game, run, competitors, RECORD, **{"configs": 5, "keep": None, **options}
-        )
+        return _tournament(run, competitors, RECORD, **{"configs": 5, "keep": None, **options})
     from understudy.pipeline import pairings
 
     everybody = list(game.players)
@@ -171,7 +190,7 @@ def _to_compete(
     game: Game, run: Run, players: Sequence[str], options: Mapping[str, Any]
 ) -> Schedule:
     if game.name == "scml":
-        return _tournament(game, run, players, COMPETE, **{"configs": 40, **options})
+        return _tournament(run, players, COMPETE, **{"configs": 40, **options})
     from understudy.pipeline import pairings
     from understudy.pipeline.players import resolve
 
@@ -180,28 +199,18 @@ def _to_compete(
 
 
 def _tournament(
-    game: Game,
     run: Run,
     players: Sequence[str],
     purpose: int,
     *,
-    track: str = "std",
-    field: str = "official",
-    simulator: str = "engine",
+    configs: int,
+    seed: int,
     keep: int | None = 3,
     **options: Any,
 ) -> Schedule:
-    """A tournament of scml; `options` are fields of `Tournament`."""
-    from understudy.games.scml.domain import track_named
-    from understudy.games.scml.players.resolve import resolve_all
-    from understudy.games.scml.tournament import design
+    """A tournament of scml; `options` say which worlds are played."""
+    from understudy.games.scml.commands import Worlds
+    from understudy.games.scml.tournament.design import schedule
 
-    rules = track_named(track)
-    tournament = design.Tournament(
-        field=design.field_named(field),
-        competitors=resolve_all(game, run, players, rules),
-        track=rules,
-        simulator=design.simulator_named(simulator),
-        **options,
-    )
-    return design.schedule(tournament, purpose=purpose, keep=keep)
+    tournament = Worlds(**options).tournament(run, players, configs, seed)
+    return schedule(tournament, purpose=purpose, keep=keep)

@@ -167,7 +167,7 @@ def replay(
     from understudy.pipeline import report as report_stage
 
     path = Path(match)
-    folder = path.parent if len(path.parts) > 1 else Path("runs/arena")
+    folder = path.parent if len(path.parts) > 1 else Run.of("arena").folder
     print(report_stage.replay(Run.existing(folder), path.name, out))
 
 

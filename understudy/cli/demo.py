@@ -7,7 +7,7 @@ import typer
 
 from understudy.cli.commands import encode, replay, report, train
 from understudy.cli.league import league
-from understudy.data.runs import Run
+from understudy.data.runs import RUNS, Run
 from understudy.games.arena import commands as arena
 from understudy.games.dota import commands as dota
 from understudy.games.scml import commands as scml
@@ -17,7 +17,7 @@ from understudy.terminal.options import ResumeOption, SeedOption, WorkersOption,
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path("runs/demo"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = RUNS / "demo",
     matches: Annotated[int, typer.Option(help="To record in the arena.")] = 1000,
     worlds: Annotated[int, typer.Option(help="Configurations of the supply chain.")] = 8,
     seed: SeedOption = 0,

@@ -68,7 +68,7 @@ def run_of(out: Path | None, game: str) -> "Run":
     """The run to work in."""
     from understudy.data.runs import Run
 
-    return Run(out or Path("runs") / game)
+    return Run.of(game, out)
 
 
 def names(text: str | None) -> list[str] | None:

@@ -67,10 +67,8 @@ def test_what_the_rules_forbid_is_admitted_and_counted():
     assert found.summarise(recordings, samples)["violations"] == len(too_many)
 
 
-@pytest.mark.parametrize(
-    ("players", "num_players"), [(None, {0, 1}), (frozenset({"guesser"}), {1})]
-)
-def test_outcomes_are_those_of_whoever_decided(players, num_players):
+@pytest.mark.parametrize(("players", "slots"), [(None, {0, 1}), (frozenset({"guesser"}), {1})])
+def test_outcomes_are_those_of_whoever_decided(players, slots):
     found = game(Nim)
     recordings = found.play(Fixture(PAIR, tuple(range(20)))).recordings
     score = {row["match"]: row["score"] for row in recordings["matches"].to_pylist()}

@@ -16,7 +16,7 @@ from understudy.data.stats import Estimate, Z, newton
 
 POINTS_PER_NAT = 400 / np.log(10)
 ANCHOR = 1000.0
-PRIOR = 1.0  # drawn games of everybody against one imagined player: keeps all ratings finite
+PRIOR_DRAWS = 1.0  # of everybody against one imagined player: keeps all ratings finite
 
 
 class Fit(NamedTuple):
@@ -27,7 +27,7 @@ class Fit(NamedTuple):
 
 
 def bradley_terry(
-    points: Float[np.ndarray, "N N"], prior: float = PRIOR, tolerance: float = 1e-10
+    points: Float[np.ndarray, "N N"], prior: float = PRIOR_DRAWS, tolerance: float = 1e-10
 ) -> Fit:
     """The most likely strengths (Bradley and Terry 1952), by Newton's method.
 

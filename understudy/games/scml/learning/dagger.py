@@ -85,8 +85,9 @@ class DaggerRecipe:
         first = read_bundle(current)
         if first.about.goals and not (given / GOALS_FILE).is_file():
             # what it begins with knows goals, so all samples must
-            fill_goals(given, ModelFolder(job.out).samples, current)
-            given = ModelFolder(job.out).samples
+            filled = ModelFolder(job.out).samples
+            fill_goals(given, filled, current)
+            given = filled
         for number in range(1, self.rounds + 1):
             folder = job.out / f"round-{number}"
             self._play(current, folder / "played", 1000 * job.seed + number, job.workers)
