@@ -6,14 +6,15 @@
 
 Under the same seeds both record, encode, train every quick recipe, compete, hold a league and let
 the shipped agents decide. What they leave behind must be equal: every column of every table, every
-weight, every figure. Times, commands and versions are left out. RENAMED says what has another name
-since; nothing else may differ. Exit code 1 on any difference.
+weight, every figure. Times, commands and versions are left out. The tables RENAMED… say what has
+another name since; nothing else may differ. Exit code 1 on any difference.
 """
 
 import argparse
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -30,7 +31,11 @@ from safetensors.numpy import load_file
 
 HERE = Path(__file__).resolve().parents[1]
 RENAMED: dict[str, str] = {}
-"""Old name to new: files, columns, tensors, keys."""
+"""Columns, tensors and keys that have another name since: old to new."""
+RENAMED_FILES: dict[str, str] = {}
+"""Likewise parts of the names of files, as regular expressions."""
+RENAMED_VALUES: dict[str, str] = {}
+"""Likewise words that stand as values in JSON."""
 
 COMMANDS = {
     "arena": """
@@ -96,7 +101,9 @@ def main() -> None:
         old = _checkout(arguments.old, Path(scratch) / "old")
         new = Path(arguments.new).resolve()
         kept = Path(arguments.keep).resolve() if arguments.keep else Path(scratch)
-        before = _left_behind(old, kept / f"old-{arguments.old.replace('/', '-')}", chosen)
+        before = _with_new_names(
+            _left_behind(old, kept / f"old-{arguments.old.replace('/', '-')}", chosen)
+        )
         after = _left_behind(new, Path(scratch) / "new", chosen)
     differences = list(_differences(before, after))
     for line in differences[:40]:
@@ -168,22 +175,22 @@ def _said(source: Path, folder: Path, lines: str) -> Iterator[tuple[str, Any]]:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Any]]:
-    """What every file below a folder holds, by its new name."""
+    """What every file below a folder holds."""
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         name = path.relative_to(folder).as_posix()
         if path.suffix in LEFT_OUT or "tensorboard" in name:
             continue
-        yield _renamed(name), _content(path)
+        yield name, _content(path)
 
 
 def _content(path: Path) -> Any:
     if path.suffix == ".parquet":
         return _table(pq.read_table(path))
     if path.suffix == ".safetensors":
-        return {_renamed(key): _array(value) for key, value in sorted(load_file(path).items())}
+        return {key: _array(value) for key, value in sorted(load_file(path).items())}
     if path.suffix == ".npz":
         with np.load(path) as arrays:
-            return {_renamed(key): _array(arrays[key]) for key in sorted(arrays)}
+            return {key: _array(arrays[key]) for key in sorted(arrays)}
     if path.suffix == ".json":
         return _timeless(json.loads(path.read_text()))
     if path.suffix == ".jsonl":
@@ -199,7 +206,7 @@ def _table(rows: pa.Table) -> dict[str, str]:
         column = pa.table({"values": rows[name].combine_chunks()})
         with pa.ipc.new_stream(sink, column.schema) as stream:
             stream.write_table(column)
-        found[_renamed(name)] = hashlib.blake2b(sink.getvalue(), digest_size=16).hexdigest()
+        found[name] = hashlib.blake2b(sink.getvalue(), digest_size=16).hexdigest()
     return found
 
 
@@ -210,12 +217,26 @@ def _array(values: np.ndarray[Any, Any]) -> str:
 
 def _timeless(value: Any) -> Any:
     if isinstance(value, dict):
-        return {_renamed(key): _timeless(item) for key, item in value.items() if key not in TIMES}
+        return {key: _timeless(item) for key, item in value.items() if key not in TIMES}
     return [_timeless(item) for item in value] if isinstance(value, list) else value
 
 
-def _renamed(name: str) -> str:
-    return RENAMED.get(name, name)
+def _with_new_names(found: dict[str, Any]) -> dict[str, Any]:
+    """What the old state left behind, as the new one would call it."""
+    named = {}
+    for name, content in found.items():
+        for old, new in RENAMED_FILES.items():
+            name = re.sub(old, new, name)
+        named[name] = _renamed(content)
+    return named
+
+
+def _renamed(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {RENAMED.get(key, key): _renamed(item) for key, item in content.items()}
+    if isinstance(content, list):
+        return [_renamed(item) for item in content]
+    return RENAMED_VALUES.get(content, content) if isinstance(content, str) else content
 
 
 def _differences(before: Any, after: Any, where: str = "") -> Iterator[str]:

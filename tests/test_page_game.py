@@ -11,7 +11,7 @@ import torch
 
 from tests import page_game
 from tests.small_runs import rows, understudy
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.learn import metrics_log
 from understudy.learn.policy import load_policy
 from understudy.pipeline.pairings import Fixture

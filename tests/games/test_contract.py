@@ -6,11 +6,11 @@ import pytest
 from tests import page_game
 from understudy import games
 from understudy.data import shards
+from understudy.data.players import PlayerRef
 from understudy.data.results import SHARED
 from understudy.data.runs import Run
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.learn.supervised.recipe import Recipe
 from understudy.pipeline.game import Game, Lazy

@@ -101,8 +101,8 @@ def test_a_snapshot_is_what_was_trained_not_what_follows_a_reset(played):
         kept = state.roster.player(f"{name}-{number:03d}")
         manifest = json.loads((league.folder / "players" / kept.name / "manifest.json").read_text())
         assert manifest["settings"]["name"] == kept.name
-        assert rps.strategy(league.contestant(kept.name)).tolist() != pytest.approx(
-            rps.strategy(league.contestant(reborn[number, name])).tolist()
+        assert rps.strategy(league.player_ref(kept.name)).tolist() != pytest.approx(
+            rps.strategy(league.player_ref(reborn[number, name])).tolist()
         )
 
 

@@ -9,9 +9,9 @@ import torch
 from safetensors.torch import load_file
 
 from tests import page_game
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games import PlayerRef
-from understudy.league.interface import Contestant, Lesson, Opponent
+from understudy.league.interface import Lesson, Opponent
 from understudy.league.rules import USUAL, Manner
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
 from understudy.learn.rl.env import SELF
@@ -36,12 +36,12 @@ def start(tmp_path):
 
 
 def lesson(imitation, out, **changes):
-    opponents = (Opponent(None, 0.5), Opponent(Contestant("expert"), 0.25),
-                 Opponent(Contestant("old", imitation), 0.25))  # fmt: skip
+    opponents = (Opponent(None, 0.5), Opponent(PlayerRef("expert"), 0.25),
+                 Opponent(PlayerRef("old", imitation), 0.25))  # fmt: skip
     told = {
         "name": "main-001",
-        "start": Contestant("start", imitation),
-        "imitation": Contestant("start", imitation),
+        "start": PlayerRef("start", imitation),
+        "imitation": PlayerRef("start", imitation),
         "opponents": opponents,
         "agent_steps": STEPS,
         "seed": 3,
@@ -82,7 +82,7 @@ def test_a_critic_goes_on_from_lesson_to_lesson(start, tmp_path):
     short = {"agent_steps": STEPS // 2}
     give(TINY, lesson(start, tmp_path / "one", **short))
     assert weights(tmp_path / "one") == weights(start)
-    second = Contestant("main-001", tmp_path / "one")
+    second = PlayerRef("main-001", tmp_path / "one")
     give(TINY, lesson(start, tmp_path / "two", start=second, **short))
     assert weights(tmp_path / "two") != weights(start)
     (tmp_path / "one" / MEMORY).unlink()
@@ -121,7 +121,7 @@ def test_who_begins_borrows_the_critic_of_an_opponent(start, tmp_path):
     recipe = replace(TINY, critic_first=2)
     (tmp_path / "main").mkdir()
     improve(recipe, start, {PlayerRef(SELF): 1.0}, STEPS, 0, tmp_path / "main")
-    old, main = Contestant("old", start), Contestant("main", tmp_path / "main")
+    old, main = PlayerRef("old", start), PlayerRef("main", tmp_path / "main")
     short = {"agent_steps": 2 * 16 * 4}  # two iterations
     give(recipe, lesson(start, tmp_path / "alone", opponents=(Opponent(old, 1.0),), **short))
     assert weights(tmp_path / "alone") == weights(start)

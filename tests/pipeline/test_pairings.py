@@ -6,11 +6,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from understudy import games
+from understudy.data.players import PlayerRef
 from understudy.data.runs import COMPETE as COMPETE_PURPOSE
 from understudy.data.runs import RECORD as RECORD_PURPOSE
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.pipeline import compete as compete_stage
 from understudy.pipeline import pairings
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from understudy.data.players import PlayerRef
 from understudy.league.interface import Learnt, Lesson
 from understudy.league.interface import Opponent as Met
 from understudy.league.payoff import Tally
@@ -21,7 +22,6 @@ from understudy.learn.rl.env import SELF, Opponent, packed
 from understudy.learn.rl.learner import Improved
 from understudy.learn.rl.learner import improve as improve_policy
 from understudy.learn.rl.recipe import Refinement
-from understudy.pipeline.game import PlayerRef
 
 MEMORY = "learner.pt"
 """Beside the weights: critic and optimiser, for the next lesson of the same player."""
@@ -35,8 +35,7 @@ def give(recipe: Refinement, lesson: Lesson) -> Learnt:
     if memory is not None:  # a known critic need not begin, a borrowed one gets used to its player
         first = 0 if "optimizer" in memory else first // 3
     manner, objective = lesson.manner, recipe.objective
-    players = [one.player for one in lesson.opponents]
-    refs = [PlayerRef(one.name, one.weights) if one else PlayerRef(SELF) for one in players]
+    refs = [one.player or PlayerRef(SELF) for one in lesson.opponents]
     shares = [one.probability for one in lesson.opponents]
     improved = improve(
         replace(

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import COMPETE, RECORD
 from understudy.errors import InputError
-from understudy.pipeline.game import Game, PlayerRef, Schedule
-from understudy.pipeline.players import scripted, weights_digest
+from understudy.pipeline.game import Game, Schedule
+from understudy.pipeline.players import scripted
 
 MATCHES_PER_TASK = 50
 _SEEDS_PER_PURPOSE = 10**8

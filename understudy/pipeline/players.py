@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from understudy.data.files import digest
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.pipeline.game import Game, PlayerRef
+from understudy.pipeline.game import Game
 
 
 def resolve(game: Game, run: Run, name: str) -> PlayerRef:
@@ -27,15 +27,3 @@ def scripted(game: Game, name: str) -> PlayerRef:
     if name not in game.players:
         raise InputError(f"{game.name} has no player '{name}'; it has {', '.join(game.players)}")
     return PlayerRef(name)
-
-
-def weights_digest(ref: PlayerRef) -> str | None:
-    """Stands for the content of a player's weights; None if it has none."""
-    if ref.weights is None:
-        return None
-    weights = sorted(ref.weights.glob("weights.*"))
-    if not weights:
-        raise InputError(
-            f"{ref.weights} holds no weights yet. Finish its training: run the same command again"
-        )
-    return digest(weights[0])

@@ -85,8 +85,9 @@ def _refine(
     progress: Progress | None,
 ) -> dict[str, Any]:
     """Refine a model of the run, or one elsewhere, by playing."""
+    from understudy.data.players import weights_digest
     from understudy.learn.rl.train import refine
-    from understudy.pipeline.players import resolve, weights_digest
+    from understudy.pipeline.players import resolve
 
     workers.parse(worker)  # before anything is written
     found = resolve(game, run, recipe.start)

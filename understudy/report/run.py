@@ -44,7 +44,7 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
     grid = [[found.get((one, other)) for other in players] for one in players]
     heat = charts.heat_map(
         players,
-        [[rate.points if rate else None for rate in row] for row in grid],
+        [[rate.points.value if rate else None for rate in row] for row in grid],
         [[rate.matches if rate else None for rate in row] for row in grid],
         title="Points of the row's player against the column's",
         corner="points",
@@ -52,7 +52,12 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
     first = name.split("-", 1)[0]
     leading = [rate for rate in rates if rate.player == first] or rates
     whiskers = charts.interval_chart(
-        [charts.Interval(f"{r.player} - {r.opponent}", r.points, r.low, r.high) for r in leading],
+        [
+            charts.Interval(
+                f"{r.player} - {r.opponent}", r.points.value, r.points.low, r.points.high
+            )
+            for r in leading
+        ],
         title=f"Points of {leading[0].player}",
         reference=0.5,
         reference_label="even",
@@ -64,12 +69,12 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
             r.player,
             r.opponent,
             r.matches,
-            r.wins,
+            r.wins.value,
             r.draws,
-            1 - r.wins - r.draws,
-            r.points,
-            r.low,
-            r.high,
+            1 - r.wins.value - r.draws,
+            r.points.value,
+            r.points.low,
+            r.points.high,
         )
         for r in sorted(rates, key=lambda r: (players.index(r.player), players.index(r.opponent)))
     ]
@@ -85,7 +90,7 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
 
 
 def _mean_points(rates: list[WinRate], player: str) -> float:
-    points = [rate.points for rate in rates if rate.player == player]
+    points = [rate.points.value for rate in rates if rate.player == player]
     return sum(points) / len(points)
 
 

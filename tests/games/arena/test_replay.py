@@ -8,9 +8,9 @@ import pyarrow.compute as pc
 import pytest
 
 from understudy.data import shards
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.data.encode import MOVES
 from understudy.games.arena.data.tables import MATCHES, STEPS, actions_of, views_of

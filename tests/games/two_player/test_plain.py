@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests import page_game
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.two_player.plain import plain_game
 from understudy.pipeline.pairings import Fixture
 

@@ -17,7 +17,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from pettingzoo import ParallelEnv
 
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
 from understudy.games.arena.play.play import Player, player

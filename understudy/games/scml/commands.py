@@ -237,7 +237,8 @@ def compete(
     from understudy.data.files import write_text
     from understudy.data.runs import COMPETE
     from understudy.games.scml.recording.failures import failure_lines
-    from understudy.games.scml.strength.strength import assess, strength_table
+    from understudy.games.scml.report.terminal import strength_table
+    from understudy.games.scml.strength.strength import assess
     from understudy.games.scml.tournament.design import schedule
     from understudy.pipeline import compete as compete_stage
 

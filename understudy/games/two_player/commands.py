@@ -83,7 +83,7 @@ def competing(name: str) -> Command:
         competition = compete_stage.compete(game, run, schedule, **working.settings())
         rates = win_rates(competition.results)
         if json:
-            print(json_text.dumps([vars(rate) for rate in rates], indent=2))
+            print(json_text.dumps([rate.to_json() for rate in rates], indent=2))
         else:
             out_console.print(win_rate_table(rates, [ref.name for ref in refs]))
 

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from understudy.data.players import PlayerRef
 from understudy.data.results import both_sides, pair_results, results_of, win_rates
 from understudy.data.runs import Run
 from understudy.data.samples import Decisions, admitting, pack_legal, unpack_legal
 from understudy.data.schema import Column, Table
 from understudy.data.splits import splits_of
-from understudy.games import PlayerRef
 from understudy.pipeline.game import Game, Played
 from understudy.pipeline.pairings import Fixture
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from understudy.data.players import PlayerRef
 from understudy.data.samples import unpack_legal
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.arena.codec import features as observe
 from understudy.games.arena.data.encode import MOVES, encode
 from understudy.games.arena.data.logs import SKIPPED, read_logs

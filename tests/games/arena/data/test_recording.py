@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from understudy.data import shards
+from understudy.data.players import PlayerRef
 from understudy.data.samples import unpack_legal
 from understudy.data.splits import SPLITS, split_of
-from understudy.games import PlayerRef
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features as observe
 from understudy.games.arena.data.encode import MOVES, encode, summarise

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
 from understudy.games.arena.play import play

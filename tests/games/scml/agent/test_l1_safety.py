@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.scml.agent.hrl import Decision, L1Agent
 from understudy.games.scml.agent.l1_safety import Room, Safety
 from understudy.games.scml.agent.l4_priorities import priorities, teacher_scores

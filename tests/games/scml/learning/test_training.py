@@ -10,10 +10,10 @@ import torch
 from safetensors.torch import load_file
 
 from tests.games.scml.memories import PLAN
+from understudy.data.players import PlayerRef
 from understudy.data.shards import read_shard, shard_path, shard_paths, write_shard
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.agent.checkpoint import read_bundle
 from understudy.games.scml.agent.numpy_networks import Goals
 from understudy.games.scml.agent.policy import Mind

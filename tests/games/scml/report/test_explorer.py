@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from understudy.data import shards
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.game import GAME
 from understudy.games.scml.recording.negotiations import ENDINGS, Said, _first_offers, read, written
 from understudy.games.scml.recording.tables import CONTRACTS, DAY_LEDGER, DECISIONS, RECORDINGS

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 import pytest
 from scml.utils import anac2024_config_generator_std
 
+from understudy.data.players import PlayerRef
 from understudy.data.runs import COMPETE, RECORD
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.tournament.design import (
     FIELDS,

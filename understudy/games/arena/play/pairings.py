@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.arena.data.tables import RESULTS
 from understudy.games.arena.play.play import player
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim.world import World
-from understudy.league.interface import Contestant, Pairing
+from understudy.league.interface import Pairing
 
 MATCHES_AT_ONCE = 4096
 Array = np.ndarray[Any, Any]
-Seats = tuple[Contestant, Contestant, int]
+Seats = tuple[PlayerRef, PlayerRef, int]
 
 
 def play_pairings(pairings: Sequence[Pairing]) -> pa.Table:
@@ -40,7 +40,7 @@ def play_pairings(pairings: Sequence[Pairing]) -> pa.Table:
 def _play(seats: Sequence[Seats]) -> pa.Table:
     """Matches side by side to their end."""
     everybody = list(dict.fromkeys(one for *sides, _ in seats for one in sides))
-    players = [player(PlayerRef(one.name, one.weights)) for one in everybody]
+    players = [player(one) for one in everybody]
     number = {one: place for place, one in enumerate(everybody)}
     who: Array = np.array([[number[one], number[other]] for one, other, _ in seats])
     world = World(len(seats))

@@ -5,8 +5,8 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.arena.data.tables import MATCHES, STEPS, results
 from understudy.games.arena.play import bots
 from understudy.games.arena.sim import rules as r

@@ -7,7 +7,7 @@ by match. Decisions are read from the recordings, which lie beside the samples.
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from understudy.data import shards
 from understudy.data.files import write_text, writing
+from understudy.data.stats import paired_difference
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.features.samples import Outline
@@ -22,7 +23,6 @@ from understudy.games.dota.features.timeline import Floats, Ints
 from understudy.games.dota.policies import next_item, purchases, wards
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value import splits
-from understudy.games.dota.value.metrics import difference
 from understudy.games.dota.value.splits import Split
 from understudy.learn.base import Progress
 
@@ -180,7 +180,7 @@ def judged(
         hit = {name: (rank < size).astype(np.float64) for name, rank in place.items()}
         told[f"hit@{size}"] = {
             **{name: float(values.mean()) for name, values in hit.items()},
-            "beside": asdict(difference(hit["ours"], hit["counts"], match_id)),
+            "beside": paired_difference(hit["ours"], hit["counts"], match_id).named(),
         }
     loss = {
         name: -np.log(np.maximum(chance[here, chosen], 1e-9))
@@ -188,7 +188,7 @@ def judged(
     }
     told["log loss"] = {
         **{name: float(values.mean()) for name, values in loss.items()},
-        "beside": asdict(difference(loss["ours"], loss["counts"], match_id)),
+        "beside": paired_difference(loss["ours"], loss["counts"], match_id).named(),
     }
     return told
 

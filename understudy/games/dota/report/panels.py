@@ -217,7 +217,7 @@ def _scenario_panels(run: Run) -> list[Panel]:
     if not found:
         return []
     names = ("first", "minutes", "matches", "won", "low", "high")
-    rows = [(r.scenario, r.minutes, r.matches, r.won, r.low, r.high) for r in rates(found)]
+    rows = [(r.scenario, r.minutes, r.won.n, *r.won.plain()) for r in rates(found)]
     table = charts.table(names, rows, percent=names[3:])
     note = (
         "By the minute it happened, with 95 % intervals. Leads come with it: no cause is claimed."

@@ -15,8 +15,10 @@ from understudy.data.files import write_text, writing
 from understudy.errors import InputError
 from understudy.games.dota.facts import patch_name
 from understudy.games.dota.features.samples import Samples
+from understudy.games.dota.value.blend import Blend
 from understudy.games.dota.value.drift import ranges
-from understudy.games.dota.value.models import MAJOR, MINOR, Blend, Fitted, Linear, symmetric
+from understudy.games.dota.value.linear import Fitted, Linear
+from understudy.games.dota.value.symmetric import MAJOR, MINOR, symmetric
 
 FORMAT = 2
 NAMES = (*MAJOR, *MINOR)

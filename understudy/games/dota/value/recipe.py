@@ -15,26 +15,19 @@ from typing import Any
 import numpy as np
 
 from understudy.data.files import write_text
+from understudy.data.stats import paired_difference, percentile
 from understudy.errors import InputError
 from understudy.games.dota.facts import patch_name
 from understudy.games.dota.features.samples import Samples, read_samples
 from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.value import metrics, splits
+from understudy.games.dota.value.blend import Best
 from understudy.games.dota.value.calibration import METHODS, bias
 from understudy.games.dota.value.checkpoint import save
 from understudy.games.dota.value.drift import drift, ranges
-from understudy.games.dota.value.models import (
-    CHANGES,
-    V0,
-    V1,
-    Best,
-    Constant,
-    Fitted,
-    Model,
-    Seven,
-    Trees,
-)
+from understudy.games.dota.value.linear import CHANGES, Constant, Fitted, Model, Seven
 from understudy.games.dota.value.splits import LEFT, SIZES, Split, draw, write_split
+from understudy.games.dota.value.trees import V0, V1, Trees
 from understudy.learn.base import Progress
 
 BAR = "LR-7"
@@ -157,7 +150,7 @@ def judge(fitted: Mapping[str, Fitted], test: Samples, seed: int) -> dict[str, A
     table = {
         name: {
             **_chance_scores(begun, chances[name], losses[name]),
-            "beside_bar": asdict(metrics.difference(losses[name], losses[BAR], numbers, seed=seed)),
+            "beside_bar": paired_difference(losses[name], losses[BAR], numbers, seed=seed).named(),
             **_change_scores(fitted[name], test, begun),
         }
         for name in fitted
@@ -168,9 +161,9 @@ def judge(fitted: Mapping[str, Fitted], test: Samples, seed: int) -> dict[str, A
             "rows": int(rows.sum()),
             "auc": {name: metrics.auc(won[rows], chances[name][rows]) for name in fitted},
             "log_loss": {name: float(losses[name][rows].mean()) for name in fitted},
-            "beside_bar": asdict(
-                metrics.difference(losses[OURS][rows], losses[BAR][rows], numbers[rows], seed=seed)
-            ),
+            "beside_bar": paired_difference(
+                losses[OURS][rows], losses[BAR][rows], numbers[rows], seed=seed
+            ).named(),
         }
         for band, rows in metrics.bands(minute).items()
     }
@@ -253,12 +246,10 @@ def _turn(
 
 def _summed_up(rows: list[dict[str, float]]) -> dict[str, Any]:
     """Means over draws, with the middle 95 %."""
-    found: dict[str, Any] = {}
-    for name in rows[0]:
-        values = np.array([row[name] for row in rows])
-        low, high = np.quantile(values, [0.025, 0.975])
-        found[name] = {"mean": float(values.mean()), "low": float(low), "high": float(high)}
-    return found
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return {
+        name: percentile(float(values.mean()), values).named() for name, values in columns.items()
+    }
 
 
 def _drift(model: Fitted, train: Samples, val: Samples, test: Samples, seed: int) -> list[Any]:

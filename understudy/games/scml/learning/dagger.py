@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from understudy import workers
 from understudy.data.files import write_text, writing
+from understudy.data.players import PlayerRef
 from understudy.data.runs import RECORD
 from understudy.data.shards import shard_path, shard_paths, write_shard
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle, write_bundle
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l3 import OfferRecipe

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
-from understudy.games import PlayerRef
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players import catalogue as agents
 from understudy.pipeline.game import Game

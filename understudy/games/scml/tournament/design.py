@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players.catalogue import FILLERS
 from understudy.pipeline.game import Schedule

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 from scml.oneshot.agent import OneShotAgent
 
+from understudy.data.players import PlayerRef
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.agent.trace import Trace
 from understudy.games.scml.domain import RULES, Track
 from understudy.games.scml.engine.config import WorldConfig, draw
