@@ -17,7 +17,6 @@ from understudy.terminal.options import (
     ResumeOption,
     SeedOption,
     WorkersOption,
-    given,
     names,
     run_of,
 )
@@ -88,6 +87,7 @@ def train(
 
     A recipe that refines plays instead: understudy train arena refine --from imitate
     """
+    from understudy.learn.recipe import TrainOptions
     from understudy.pipeline import train as train_stage
 
     run = run_of(out, game)
@@ -96,16 +96,16 @@ def train(
             load(game),
             run,
             recipe,
-            seed=seed,
-            init=init,
-            start=start,
-            changes=given(
+            options=TrainOptions(
+                init=init,
+                start=start,
                 iterations=iterations,
                 rollouts=rollouts,
                 updates=updates,
                 pseudo_reward=pseudo_reward,
+                **_of_games("train", game, told),
             ),
-            options=_of_games("train", game, told),
+            seed=seed,
             device=device,
             worker=workers,
             resume=resume,

@@ -9,11 +9,12 @@ import json
 import platform
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from understudy.data.files import digest, sweep, write_text
@@ -62,6 +63,11 @@ class Run:
         return self.folder / "trace.jsonl"
 
     @property
+    def splits(self) -> Path:
+        """Which matches to train and test on, where a person said so."""
+        return self.folder / "splits"
+
+    @property
     def models(self) -> Path:
         """One folder per trained recipe."""
         return self.folder / "models"
@@ -69,6 +75,24 @@ class Run:
     def model(self, recipe: str) -> Path:
         """What one recipe yielded."""
         return self.models / recipe
+
+    def find_model(self, name: str) -> Path:
+        """The folder of a model: one of this run by its name, or one elsewhere."""
+        for folder in (self.model(name), Path(name)):
+            if folder.is_dir():
+                return folder
+        trained = ", ".join(sorted(path.name for path in self.models.glob("*/"))) or "none yet"
+        raise InputError(
+            f"there is no model '{name}'. Trained in {self.folder}: {trained}. "
+            "Train it first, or name another"
+        )
+
+    def place(self, path: Path) -> str:
+        """A name for a file in a manifest: where it lies in the run, or that it lies elsewhere."""
+        path, here = path.resolve(), self.folder.resolve()
+        if path.is_relative_to(here):
+            return path.relative_to(here).as_posix()
+        return f"elsewhere/{path.parent.name}/{path.name}"
 
     @staticmethod
     def existing(folder: Path) -> "Run":
@@ -85,21 +109,22 @@ def begin(
     stage: str,
     settings: Mapping[str, Any],
     *,
-    inputs: Sequence[Path] = (),
+    inputs: Mapping[str, Path] = MappingProxyType({}),
     resume: bool = True,
 ) -> None:
     """Claim a folder for one piece of work, or go on with the same work begun earlier.
 
-    Work is the same when stage, settings and the content of the inputs are. Other work in the
-    folder is an error with `resume`, and is deleted without it.
+    Work is the same when stage, settings, and names and content of the inputs are. Other work in
+    the folder is an error with `resume`, and is deleted without it; but never its own inputs.
     """
     if not resume:
+        _require_outside(folder, inputs.values())
         shutil.rmtree(folder, ignore_errors=True)
     sweep(folder)
     wanted = {
         "stage": stage,
         "settings": json.loads(json.dumps(settings)),
-        "inputs": {path.name: digest(path) for path in inputs},
+        "inputs": {name: digest(path) for name, path in inputs.items()},
     }
     found = read_manifest(folder)
     if found is None and folder.is_dir() and any(folder.iterdir()):
@@ -141,6 +166,15 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
             f"{path} is damaged ({failure}). Start this stage over with --fresh"
         ) from failure
     return dict(manifest)
+
+
+def _require_outside(folder: Path, inputs: Iterable[Path]) -> None:
+    for path in inputs:
+        if path.resolve().is_relative_to(folder.resolve()):
+            raise InputError(
+                f"--fresh would delete {folder}, and with it {path}, which is to be read. "
+                "Copy that elsewhere and name the copy, or leave out --fresh"
+            )
 
 
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

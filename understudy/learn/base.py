@@ -1,7 +1,6 @@
-"""What every way of learning shares: a loss, progress, the files of a model, the device."""
+"""What every way of learning shares: a loss, the files of a model, the device."""
 
 import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +11,6 @@ from torch import Tensor
 from understudy.errors import InputError
 
 CHECKPOINT, EVALUATION = "checkpoint.pt", "evaluation.json"
-
-Progress = Callable[[int, int, Mapping[str, float]], None]
-"""Told after each step: the step, how many there will be, the latest measurements."""
 
 
 class Loss(NamedTuple):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # these take seconds to import; `--help` should not
     from understudy.data.runs import Run
     from understudy.data.schema import Table
     from understudy.league.interface import League
-    from understudy.learn.supervised.recipe import Recipe
+    from understudy.learn.recipe import Recipe
     from understudy.report.page import Panel
 
 

@@ -19,8 +19,8 @@ from understudy.league.payoff import Tally
 from understudy.learn.checkpoint import reading_checkpoint, write_checkpoint
 from understudy.learn.policy import load_policy, save_policy
 from understudy.learn.rl.env import SELF, Opponent, packed
-from understudy.learn.rl.learner import Improved
-from understudy.learn.rl.learner import improve as improve_policy
+from understudy.learn.rl.improve import Improved
+from understudy.learn.rl.improve import improve as improve_policy
 from understudy.learn.rl.recipe import Refinement
 
 MEMORY = "learner.pt"

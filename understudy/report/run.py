@@ -13,6 +13,8 @@ from understudy.report.league.panels import comparison_panel, league_panels
 from understudy.report.page import Panel
 from understudy.report.training import training_panels
 
+METRICS, EVALUATION = "metrics.jsonl", "evaluation.json"
+
 
 def subtitle(game: str, about: str) -> str:
     """What stands below a report's title."""
@@ -27,12 +29,33 @@ def run_panels(run: Run, own: Sequence[Panel]) -> list[Panel]:
     leagues = sorted(run.leagues.glob("*/"))
     panels = [*comparison_panel(leagues), *(p for f in leagues for p in league_panels(f)), *own]
     for folder in sorted(run.models.glob("*/")) if run.models.is_dir() else []:
-        panels += training_panels(folder.name, read_metrics(folder))
+        panels += _model_panels(folder)
     if (manifest := read_manifest(run.samples)) is not None and "facts" in manifest:
         panels.append(samples_panel(manifest["facts"]["counts"]))
     if made := provenance_panel(run):
         panels.append(made)
     return panels
+
+
+def _model_panels(folder: Path) -> list[Panel]:
+    """How a model was trained; where its parts were trained one by one, how each was.
+
+    A model without a step is told of by its evaluation, which is the game's to show.
+    """
+    parts = sorted(path.parent for path in folder.rglob(METRICS))
+    if not parts:
+        return [] if (folder / EVALUATION).is_file() else training_panels(folder.name, [])
+    return [
+        panel
+        for part in parts
+        for panel in training_panels(_part_name(folder, part), read_metrics(part))
+    ]
+
+
+def _part_name(folder: Path, part: Path) -> str:
+    """ "hrl-xf", or "hrl-xf / l3" for a part of it."""
+    steps = [step for step in part.relative_to(folder).parts if step != "model"]
+    return " / ".join([folder.name, *steps])
 
 
 def strength_panel(name: str, rates: list[WinRate]) -> Panel:
@@ -154,7 +177,7 @@ def _duration(manifest: Mapping[str, Any]) -> str:
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:
     """The lines of a model's metrics.jsonl; a last line cut short is left out."""
-    path = folder / "metrics.jsonl"
+    path = folder / METRICS
     if not path.is_file():
         return []
     found = []

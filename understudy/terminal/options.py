@@ -74,8 +74,3 @@ def run_of(out: Path | None, game: str) -> "Run":
 def names(text: str | None) -> list[str] | None:
     """A list given by comma."""
     return [name.strip() for name in text.split(",") if name.strip()] if text else None
-
-
-def given(**options: Any) -> dict[str, Any]:
-    """Those that were given."""
-    return {name: value for name, value in options.items() if value is not None}

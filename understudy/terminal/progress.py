@@ -11,9 +11,9 @@ if TYPE_CHECKING:  # heavy; `--help` must answer at once
     from rich.progress import Progress as Bar
 
     from understudy.league.state import State
+    from understudy.learn.recipe import Progress
     from understudy.pipeline.game import Awaited, Imported
     from understudy.pipeline.league import Told
-    from understudy.pipeline.train import Progress
 
 
 @contextmanager

@@ -185,14 +185,8 @@ def train_options(
         typer.Option(help="Dota: test on this patch, train on earlier ones: 7.39, say."),
     ] = None,
 ) -> dict[str, Any]:
-    """What `train` may be told about Dota."""
-    if test_patch is None:
-        return {}
-    if game != "dota":
-        raise InputError(f"--test-patch is Dota's alone; {game} has no patches")
-    from understudy.games.dota.facts import patch_number
-
-    return {"test": patch_number(test_patch)}
+    """What `train` may be told about Dota; recipes that know no patches refuse it themselves."""
+    return {"test_patch": test_patch}
 
 
 def split(
@@ -223,11 +217,11 @@ def split(
         chosen = splits.by_patch(matches, patch_number(test) if test else None, first)
     else:
         chosen = splits.by_time(matches, first)
-    paths = splits.write_split(run.folder / "splits", chosen, seed)
+    paths = splits.write_split(run.splits, chosen, seed)
     counts = ", ".join(
         f"{len(getattr(chosen, name)):,} {name}" for name in ("train", "val", "test")
     )
-    print(f"{counts}: {len(paths)} files in {run.folder / 'splits'}")
+    print(f"{counts}: {len(paths)} files in {run.splits}")
 
 
 def drift(

@@ -24,8 +24,8 @@ from understudy.pipeline.pairings import Fixture
 
 if TYPE_CHECKING:  # these take seconds to import
     from understudy.league.interface import League
+    from understudy.learn.recipe import Recipe
     from understudy.learn.rl.env import Matches, Seen
-    from understudy.learn.supervised.recipe import Recipe
     from understudy.report.page import Panel
 
     class PlainMatches(Matches, Protocol):

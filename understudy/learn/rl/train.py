@@ -13,39 +13,31 @@ from typing import Any
 
 from understudy.data.files import write_text
 from understudy.errors import InputError
-from understudy.learn.base import CHECKPOINT, EVALUATION, Progress, read_evaluation, usable_device
+from understudy.learn.base import CHECKPOINT, EVALUATION, read_evaluation, usable_device
 from understudy.learn.checkpoint import own_randomness, reading_checkpoint, write_checkpoint
 from understudy.learn.metrics_log import Journal
 from understudy.learn.policy import load_policy, save_policy
+from understudy.learn.recipe import Progress, TrainingJob
 from understudy.learn.rl.actors import Actors
 from understudy.learn.rl.learner import Progressed, Refiner, met_by
 from understudy.learn.rl.recipe import Refinement
 
 
-def refine(
-    recipe: Refinement,
-    start: Path,
-    out: Path,
-    seed: int,
-    *,
-    device: str = "cpu",
-    workers: str | int | None = 0,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Refine the policy in the folder `start` into the folder `out`, or go on there.
+def refine(recipe: Refinement, start: Path, job: TrainingJob) -> dict[str, Any]:
+    """Refine the policy in the folder `start` into the job's folder, or go on there.
 
     Where and on how many workers it acts changes nothing but the time it takes.
     """
-    if (evaluation := read_evaluation(out)) is not None:
+    if (evaluation := read_evaluation(job.out)) is not None:
         return evaluation
-    place = usable_device(device)
+    place = usable_device(job.device)
     policy = load_policy(start, recipe.decisions)
-    with own_randomness(seed, place), Actors(workers) as actors:
-        refiner = Refiner(recipe, policy, met_by(recipe, policy), seed, device=place)
-        training = _Training(refiner, out)
+    with own_randomness(job.seed, place), Actors(job.workers) as actors:
+        refiner = Refiner(recipe, policy, met_by(recipe, policy), job.seed, device=place)
+        training = _Training(refiner, job.out)
         training.resume()
-        with Journal(out, refiner.iteration) as journal:
-            training.run(actors, journal, progress)
+        with Journal(job.out, refiner.iteration) as journal:
+            training.run(actors, journal, job.progress)
     return training.conclude()
 
 

@@ -5,12 +5,13 @@ import pytest
 
 from tests.games.dota.small_matches import small_match, small_tables
 from understudy import games
-from understudy.data.runs import Run
+from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.policies import next_item, purchases, recipes
 from understudy.games.dota.policies import wards as ward_spots
 from understudy.games.dota.sources.synthetic import World, generate
+from understudy.games.dota.sources.tables import RECORDINGS
 from understudy.pipeline import encode as encode_stage
 from understudy.pipeline import import_matches as import_matches_stage
 from understudy.pipeline import train as train_stage
@@ -158,6 +159,9 @@ def test_policies_are_trained_judged_printed_and_read_back(run, recipe, capsys):
     told = train_stage.train(games.load("dota"), run, recipe)
     for scores in told["policy"].values():
         assert scores["hit@1"]["ours"] <= scores["hit@20"]["ours"] <= 1
+    inputs = read_manifest(run.model(recipe))["inputs"]
+    read = {table.name for table in RECORDINGS}
+    assert {name.split("-")[0] for name in inputs} == {f"recordings/{name}" for name in read}
     print_evaluation(told)
     assert "hit@20" in capsys.readouterr().out
     if recipe == "items":

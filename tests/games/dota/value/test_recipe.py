@@ -178,6 +178,7 @@ def test_the_quick_line_up_is_fitted_judged_and_printed(run, tmp_path, capsys):
     assert checkpoint.load(run.model("value-quick") / "model.json").patches
     text = report_stage.report(run, tmp_path / "report.html").read_text()
     assert "Value: value-quick" in text and "Who is first wins how often" in text
+    assert "value-quick: loss" not in text  # it has no steps to draw
 
 
 def test_without_xgboost_the_line_up_says_what_to_install(monkeypatch):

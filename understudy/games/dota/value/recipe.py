@@ -9,15 +9,17 @@ import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from understudy.data.files import write_text
+from understudy.data.runs import Run
+from understudy.data.shards import whole_shards
 from understudy.data.stats import paired_difference, percentile
 from understudy.errors import InputError
 from understudy.games.dota.facts import patch_name
+from understudy.games.dota.features.encode import VALUE
 from understudy.games.dota.features.samples import Samples, read_samples
 from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.value import metrics, splits
@@ -26,9 +28,17 @@ from understudy.games.dota.value.calibration import METHODS, bias
 from understudy.games.dota.value.checkpoint import save
 from understudy.games.dota.value.drift import drift, ranges
 from understudy.games.dota.value.linear import CHANGES, Constant, Fitted, Model, Seven
-from understudy.games.dota.value.splits import LEFT, SIZES, Split, draw, write_split
+from understudy.games.dota.value.splits import (
+    LEFT,
+    SIZES,
+    Split,
+    asked_patch,
+    draw,
+    write_split,
+)
 from understudy.games.dota.value.trees import V0, V1, Trees
-from understudy.learn.base import Progress
+from understudy.learn.base import EVALUATION, read_evaluation
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 
 BAR = "LR-7"
 OURS = "best"
@@ -70,23 +80,24 @@ class ValueRecipe:
         models = {name: _settings_of(model) for name, model in self.models.items()}
         return {"split": self.split, "test": self.test, "turns": self.turns, "models": models}
 
-    def fit(
-        self,
-        samples: Path,
-        out: Path,
-        seed: int,
-        *,
-        device: str = "cpu",
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
+    def with_options(self, name: str, options: TrainOptions) -> "ValueRecipe":
+        """It may test on another patch."""
+        return replace(self, test=asked_patch(name, options) or self.test)
+
+    def inputs(self, run: Run) -> Inputs:
+        """The samples, and the files that split them where a person wrote some."""
+        samples = whole_shards(run.samples, [VALUE])
+        by_files = self.split == "files" and self.test is None
+        return {"samples": samples, "splits": splits.split_files(run.splits) if by_files else []}
+
+    def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Fit and judge the line-up; the evaluation and our best lie in `out` afterwards."""
-        done = out / "evaluation.json"
-        if done.is_file():
-            found: dict[str, Any] = json.loads(done.read_text())
-            return found
+        out, seed, progress = job.out, job.seed, job.progress
+        if (done := read_evaluation(out)) is not None:
+            return done
         began = time.perf_counter()
-        known = read_samples(samples)
-        split = self._split(known, samples)
+        known = read_samples(job.run.samples)
+        split = self._split(known, job.run)
         write_split(out / "splits", split, seed)
         train, val, test = (known.of(part) for part in (split.train, split.val, split.test))
         fitted: dict[str, Fitted] = {}
@@ -106,15 +117,15 @@ class ValueRecipe:
         }
         if progress:
             progress(len(self.models) + 1, len(self.models) + 1, {})
-        write_text(done, json.dumps(evaluation, indent=2) + "\n")
+        write_text(out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
         return evaluation
 
-    def _split(self, known: Samples, samples: Path) -> Split:
+    def _split(self, known: Samples, run: Run) -> Split:
         if self.split == "patch" or self.test is not None:
             return splits.by_patch(known.outline(), self.test)
         if self.split == "time":
             return splits.by_time(known.outline())
-        return splits.read_split(samples.parent / "splits")
+        return splits.read_split(run.splits)
 
 
 def _settings_of(model: Any) -> dict[str, Any]:
