@@ -207,7 +207,7 @@ OPTIONS = {
     "init": TrainOptions(init=Path("elsewhere")),
     "start": TrainOptions(start="elsewhere"),
     "updates": TrainOptions(updates=3),
-    "test_patch": TrainOptions(test_patch="7.39"),
+    "test": TrainOptions(own={"test": 58}),
 }
 
 

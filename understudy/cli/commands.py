@@ -103,7 +103,7 @@ def train(
                 rollouts=rollouts,
                 updates=updates,
                 pseudo_reward=pseudo_reward,
-                **_of_games("train", game, told),
+                own=_of_games("train", game, told),
             ),
             seed=seed,
             device=device,

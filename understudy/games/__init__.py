@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from understudy.data.players import PlayerRef as PlayerRef
 from understudy.pipeline.game import load as load
 from understudy.pipeline.game import modules
 

@@ -5,7 +5,7 @@ Needs no torch.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -19,10 +19,7 @@ Inputs = Mapping[str, Sequence[Path]]
 """The files a recipe reads, by their role: samples, weights, goals, recordings, splits."""
 
 _NO_PLAY = "'{}' learns from samples, not by playing; leave out --from and such"
-_REFUSALS = {
-    "init": "'{}' begins anew and takes no weights; leave out --init",
-    "test_patch": "--test-patch is Dota's alone; '{}' has no patches",
-}
+_NO_WEIGHTS = "'{}' begins anew and takes no weights; leave out --init"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,17 +34,20 @@ class TrainOptions:
     rollouts: int | None = None
     updates: int | None = None
     pseudo_reward: float | None = None
-    test_patch: str | None = None
-    """As people write it: 7.39."""
+    own: Mapping[str, Any] = field(default_factory=dict)
+    """What only this game's recipes can be told, by name."""
 
     def taken_by(self, recipe: str, *names: str) -> dict[str, Any]:
         """What was asked for; InputError if that is more than the `names` this recipe takes."""
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
-        given = {name: value for name, value in given.items() if value is not None}
+        shared = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "own"}
+        given = {name: value for name, value in shared.items() if value is not None}
         for name in given:
             if name not in names:
-                raise InputError(_REFUSALS.get(name, _NO_PLAY).format(recipe))
-        return given
+                raise InputError((_NO_WEIGHTS if name == "init" else _NO_PLAY).format(recipe))
+        for name in self.own:
+            if name not in names:
+                raise InputError(f"'{recipe}' takes no option '{name}'")
+        return given | dict(self.own)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -185,8 +185,14 @@ def train_options(
         typer.Option(help="Dota: test on this patch, train on earlier ones: 7.39, say."),
     ] = None,
 ) -> dict[str, Any]:
-    """What `train` may be told about Dota; recipes that know no patches refuse it themselves."""
-    return {"test_patch": test_patch}
+    """What `train` may be told about Dota."""
+    if test_patch is None:
+        return {}
+    if game != "dota":
+        raise InputError(f"--test-patch is Dota's alone; {game} has no patches")
+    from understudy.games.dota.facts import patch_number
+
+    return {"test": patch_number(test_patch)}
 
 
 def split(

@@ -46,6 +46,7 @@ CALLS: Final = ("first_proposals", "counter_all", "propose", "respond")
 """How a decision is asked for: of all talks at once, or talk by talk."""
 FIRST_PROPOSALS, COUNTER_ALL, PROPOSE, RESPOND = range(4)
 SIDES: Final = ("buying", "selling")
+BUYING, SELLING = range(2)
 
 GOALS: Final = ("buy_quantity", "buy_price", "sell_quantity", "sell_price")
 """Of each of four delivery buckets."""

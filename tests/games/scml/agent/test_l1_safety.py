@@ -18,6 +18,7 @@ from understudy.games.scml.players import catalogue
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play
 from understudy.games.scml.view.columns import packed
+from understudy.games.scml.view.commitments import NO_DAY, shortfall
 from understudy.games.scml.view.observe import observed
 from understudy.games.scml.view.state import (
     Morning,
@@ -167,12 +168,21 @@ def test_purchases_on_the_table_share_the_money_and_the_need():
 # --- baseline and clip ---------------------------------------------------------------------------
 
 
+def baseline(here, buys):
+    """Units, days ahead and unit price of what L1 offers by itself."""
+    found = observed(packed([replace(here, talks=(TalkSoFar("a", buys, 0, ()),))]))
+    return tuple(found.baseline[0].tolist())
+
+
 def test_the_baseline_is_half_of_what_is_safe_a_little_better_than_the_market():
-    safety = Safety.of(state(stock=7))
-    assert safety.baseline(False) == (4, 5, 21)
-    assert safety.baseline(True) == (2, 5, 10)
-    assert Safety.of(state(bought=(0, 0, 6))).baseline(False) == (3, 7, 21)
-    assert Safety.of(state(stock=10)).baseline(True) is None
+    assert baseline(state(stock=7), buys=False) == (4, 0, 21)
+    assert baseline(state(stock=7), buys=True) == (2, 0, 10)
+    assert baseline(state(bought=(0, 0, 6)), buys=False) == (3, 2, 21)
+    assert baseline(state(stock=10), buys=True) == (0, 0, 10)  # it has none
+    # 60 are free, so that of 5 units for 10 each all can be paid, and of those for 15 but 4
+    assert baseline(state(balance=160.0), buys=True) == (5, 0, 10)
+    dear = state(balance=160.0, price_in=15.0, prices_in=(14, 16))
+    assert baseline(dear, buys=True) == (4, 0, 14)
 
 
 def test_prices_stay_on_the_agenda():
@@ -189,6 +199,11 @@ def test_only_what_is_safe_as_it_is_can_be_accepted():
     assert not safety.allows(False, (0, 5, 20))
 
 
+def short(room):
+    """Units that could not be made, over all days."""
+    return shortfall(room.book, NO_DAY, 0)
+
+
 days = st.lists(st.integers(0, 14), min_size=11, max_size=11)
 
 
@@ -203,12 +218,12 @@ days = st.lists(st.integers(0, 14), min_size=11, max_size=11)
 def test_whatever_is_clipped_makes_no_day_worse(stock, bought, sold, conserves, dice):
     safety = Safety.of(state(bought, sold, stock=stock), SafetySettings(conserves=conserves))
     room = safety.room
-    before = room.short()
+    before = short(room)
     for _ in range(6):
         offer = safety.clip(False, (dice.randint(1, 30), dice.randint(4, 17), dice.randint(1, 40)))
         if offer is not None:
             room.take(False, offer)
-        assert room.short() == before
+        assert short(room) == before
 
 
 # --- priorities ----------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Sales beyond what was known to suffice, by worked examples."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from understudy.games.scml.engine.config import Exogenous, FactoryConfig, WorldConfig
 from understudy.games.scml.engine.contracts import Contract
@@ -113,6 +115,15 @@ def test_what_the_bankrupt_will_not_deliver_is_not_counted_on():
     assert (void.agreements, void.promised) == (2, 2)
 
 
+def test_what_the_bankrupt_will_not_take_can_be_sold_again():
+    # MIDDLE is forced to buy what it cannot pay, and is bankrupt on the morning of day 1
+    ruin = Exogenous(day=0, product=0, factory=MIDDLE, quantity=9, unit_price=10_000)
+    supply = Exogenous(day=1, product=0, factory=FIRST, quantity=10, unit_price=10)
+    made = [purchase(10, 1), purchase(10, 1, concluded=1, buyer=OTHER)]
+    assert counts(made, world(ruin, supply), of=FIRST) == (1, 0)  # the first, when made
+    assert counts(made, world(supply), of=FIRST) == (2, 1)
+
+
 def test_talks_end_with_bankruptcy_and_agreements_count_on_both_sides():
     ruin = world(Exogenous(day=0, product=0, factory=FIRST, quantity=9, unit_price=10_000))
     found = audits([purchase(5, 3), sale(5, 3), sale(1, 0, seller=OTHER)], ruin)
@@ -126,3 +137,87 @@ def test_promised_is_what_fell_due():
     found = audits([purchase(3, 0), sale(5, 0), sale(5, 1)])[MIDDLE]
     # nothing of the 3 remains for day 1
     assert (found.promised, found.produced, found.shortfall) == (10, 3, 7)
+
+
+# --- any world -----------------------------------------------------------------------------------
+
+quantities, steps = st.integers(1, 14), st.integers(0, STEPS - 1)
+routes = st.sampled_from([(FIRST, MIDDLE), (FIRST, OTHER), (MIDDLE, LAST), (OTHER, LAST)])
+agreed = st.builds(
+    lambda route, quantity, concluded, ahead: sale(quantity, concluded + ahead, concluded, *route),
+    routes,
+    quantities,
+    steps,
+    st.integers(0, 2 * STEPS),  # an audit knows no horizon
+)
+forced = st.builds(
+    lambda day, whose, quantity, price: Exogenous(day, *whose, quantity, price),
+    steps,
+    st.sampled_from([(0, FIRST), (0, MIDDLE), (3, LAST)]),
+    quantities,
+    st.sampled_from([1, 400]),  # at 400 a factory is soon bankrupt
+)
+
+
+def expected(contracts, config, conserve_stock, of):
+    """By the words of the module, for every sale anew: slow and obvious."""
+    days = account(config, contracts, conserve_stock)
+    since = {day.factory: day.day for day in reversed(days.days) if day.bankrupt}
+    lines, unsafe, over_lines = config.factories[of].lines, 0, 0
+    for number, made in enumerate(contracts):
+        if made.seller != of:
+            continue
+        today = days.of(made.concluded, of)
+        void = {who for who, day in since.items() if day <= today.day}
+        known = [c for c in contracts[: number + 1] if not {c.seller, c.buyer} & (void - {of})]
+
+        def arriving(day, known=known, today=today):
+            bought = sum(c.quantity for c in known if c.buyer == of and c.day == day)
+            return bought + (today.supply_quantity if day == today.day else 0)
+
+        def ordered(day, known=known, today=today):
+            sold = sum(c.quantity for c in known if c.seller == of and c.day == day)
+            return sold + (today.sale_quantity if day == today.day else 0)
+
+        stock = today.stock
+        for day in range(today.day, made.day):
+            left = arriving(day) - min(stock + arriving(day), lines, ordered(day))
+            stock += left if conserve_stock else max(0, left)
+        over_lines += ordered(made.day) > lines
+        unsafe += ordered(made.day) > min(lines, stock + arriving(made.day))
+    return unsafe, over_lines
+
+
+def possible(contracts, config, conserve_stock):
+    """Without those that one of both was too bankrupt to make."""
+    found = []
+    for made in contracts:
+        days = account(config, found, conserve_stock)
+        if not any(days.of(made.concluded, who).bankrupt for who in (made.seller, made.buyer)):
+            found.append(made)
+    return found
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    contracts=st.lists(agreed, max_size=20),
+    outside=st.lists(forced, max_size=5, unique_by=lambda one: (one.day, one.factory)),
+    balance=st.sampled_from([2_000, 100_000]),
+    conserve_stock=st.booleans(),
+)
+def test_counts_are_those_of_the_definition(contracts, outside, balance, conserve_stock):
+    config = world(*outside, balance=balance)
+    in_order = sorted(contracts, key=lambda made: made.concluded)
+    made = possible(in_order, config, conserve_stock)
+    for factory_, found in enumerate(audits(made, config, conserve_stock)):
+        assert (found.unsafe, found.over_lines) == expected(made, config, conserve_stock, factory_)
+        assert found.sales == sum(one.seller == factory_ for one in made)
+        assert found.agreements == sum(factory_ in (one.seller, one.buyer) for one in made)
+
+
+def test_what_was_agreed_on_a_day_that_never_ended_counts_as_agreed_only():
+    config = world()
+    made = [purchase(5, 0), sale(6, 0), sale(9, 3, concluded=2)]
+    ended = account(config, made, False, steps=2)
+    found = audit(config, made, ended, False)[MIDDLE]
+    assert (found.agreements, found.sales, found.unsafe) == (3, 2, 1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.games.scml.agent.test_l1_safety import MORNING, PLACE, state
 from tests.games.scml.memories import PLAN, SHORT, played
 from understudy.games.scml.agent.l1_safety import Safety
-from understudy.games.scml.domain import DAYS, SafetySettings
+from understudy.games.scml.domain import BUY_SHARE, DAYS, SELL_SHARE, SafetySettings
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import observe as o
 from understudy.games.scml.view.columns import packed
@@ -96,6 +96,18 @@ def test_l1_says_the_same_of_columns_as_of_a_state(world):
             assert_as_safety(state_, chosen)
 
 
+def baseline(safety, buys):
+    """By its definition: half of what is safe on the first possible day, rounded up."""
+    morning, room = safety.state.morning, safety.room
+    wish = morning.price_in * BUY_SHARE if buys else morning.price_out * SELL_SHARE
+    price = safety.clip_price(buys, round(wish))
+    for ahead in np.flatnonzero(safety.days(buys)).tolist():
+        half = ((room.to_buy if buys else room.to_sell)(ahead) + 1) // 2
+        offer = safety.clip(buys, (half, room.today + ahead, price))
+        return [0, 0, price] if offer is None else [offer[0], ahead, price]
+    return [0, 0, price]
+
+
 def assert_as_safety(state_, chosen):
     found, safety = o.observe(state_, chosen), Safety.of(state_, chosen)
     room = safety.room
@@ -104,10 +116,7 @@ def assert_as_safety(state_, chosen):
         assert found.days[0, ahead] == (ahead <= state_.days_ahead)
     assert found.money[0] == room.money
     for k, talk in enumerate(state_.talks):
-        quantity, ahead, price = found.baseline[k].tolist()
-        offer = (quantity, state_.morning.day + ahead, price) if quantity else None
-        assert safety.baseline(talk.buys) == offer
-        assert price == safety.price(talk.buys)
+        assert found.baseline[k].tolist() == baseline(safety, talk.buys)
         heard = talk.heard
         assert found.safe[k] == (heard is not None and safety.allows(talk.buys, heard[1:]))
 

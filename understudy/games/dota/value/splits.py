@@ -88,8 +88,7 @@ def _files(folder: Path) -> list[Path]:
 
 def asked_patch(recipe: str, options: TrainOptions) -> int | None:
     """The patch a person wants to test on, by OpenDota's number; all that Dota's recipes take."""
-    name = options.taken_by(recipe, "test_patch").get("test_patch")
-    return None if name is None else facts.patch_number(name)
+    return options.taken_by(recipe, "test").get("test")
 
 
 def numbers_in(path: Path) -> Iterator[int]:

@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -16,13 +15,13 @@ from safetensors.numpy import save
 
 from understudy.data.files import writing
 from understudy.errors import InputError
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import BUCKETS, DAYS
 from understudy.games.scml.view import features as f
 
 WEIGHTS = "weights.safetensors"
 _KEY = "understudy.hrl-xf"
 LAYERS = ("l2", "l3", "l4")
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

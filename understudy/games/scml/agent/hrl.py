@@ -28,7 +28,6 @@ from understudy.games.scml.view.state import Memory, State, morning_of, place_of
 from understudy.games.scml.view.turns import LiveTurns
 
 _RESPONSES = (ACCEPT_OFFER, REJECT_OFFER, END_NEGOTIATION)
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,8 @@ class HRLAgent(StdSyncAgent):
 
     def _deliberate(self, state: State) -> Deliberation:
         settings = SafetySettings(self._reserve)
-        safety, columns = Safety.of(state, settings), packed([state])
+        columns = packed([state])
+        safety = Safety.of(state, settings, columns)
         talked_about = {talk.partner for talk in state.talks}
         for partner, offer in list(self._offered.items()):
             if self.get_nmi(partner) is None:
@@ -202,7 +202,7 @@ class HRLAgent(StdSyncAgent):
         ranked, thought = self._rank(columns, seen), None
         if self._mind is not None:
             thought = self._mind.think(seen, self._told)
-        turns = LiveTurns(columns, seen, ranked.weight, settings)
+        turns = LiveTurns(columns, ranked.weight, settings)
         return Deliberation(state, safety, columns, seen, ranked, turns, thought)
 
     def _rank(self, columns: Packed, seen: Observed) -> Priorities:

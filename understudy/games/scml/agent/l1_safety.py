@@ -1,80 +1,56 @@
-"""L1: what may be promised, a simple safe offer, and the clip that lets nothing else through.
+"""L1 in live play: the book of `commitments.py`, asked about one offer after the other.
 
-By the simulator's true rules: production is to order and takes a day's input the same day; a
-factory makes at most its lines; stock only gains (`conserves`: production takes from it). A sale is
-safe if, with it and all that lies on the table, every day to come can still be met from the stock,
-what was bought and the lines. `safety_audit.py` counts sales by the same measure.
+It says how much may still be promised, and clips what is not safe; nothing else gets through.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from understudy.games.scml.domain import BUY_SHARE, SELL_SHARE, Offer, SafetySettings
+from understudy.games.scml.arrays import Ints
+from understudy.games.scml.domain import Offer, SafetySettings
+from understudy.games.scml.view import commitments
 from understudy.games.scml.view import safety_rules as rules
+from understudy.games.scml.view.columns import Packed, most_units, packed
 from understudy.games.scml.view.state import State
-
-Days = np.ndarray[Any, np.dtype[np.int64]]
-"""A number for today and each day ahead."""
 
 
 class Room:
     """What is left to promise. Whoever promises takes room; nobody gets it twice."""
 
-    def __init__(self, state: State, settings: SafetySettings | None = None) -> None:
-        settings = settings or SafetySettings()
-        place, morning, promises = state.place, state.morning, state.promises
-        self.today = morning.day
-        self.days = state.days_ahead + 1
-        self._lines = place.lines
-        self._cost = place.cost
-        self._stock = morning.stock
-        self._keeps = not place.perishable
-        self._conserves = settings.conserves or morning.stock_falls
-        self._arriving = np.array(promises.bought[: self.days], np.int64)
-        self._ordered = np.array(promises.sold[: self.days], np.int64)
-        self._arriving[0] += morning.supply_quantity
-        self._ordered[0] += morning.sale_quantity
-        self._wanted = 0
-        """Units offered for or accepted on the buying side, on top of what arrives."""
-        self.money = (
-            morning.balance
-            - settings.reserve * place.initial_balance
-            - sum(promises.bought_money)
-            - morning.supply_price
-            - place.cost * int(self._ordered.sum())
-        )
+    def __init__(
+        self, state: State, settings: SafetySettings | None = None, columns: Packed | None = None
+    ) -> None:
+        """Of a state; `columns` where it lies in columns already."""
+        settings, columns = settings or SafetySettings(), columns or packed([state])
+        self.today = state.morning.day
+        self.book = commitments.empty_commitments()
+        how = settings.reserve, settings.conserves
+        commitments.open_book(columns.facts[0], columns.promises[0], *how, self.book)
+
+    @property
+    def money(self) -> float:
         """B_free: what may be spent on input."""
+        return float(self.book.money[commitments.FREE])
 
-    def input_by_day(self) -> list[int]:
-        """Units of input known to be there on each day, if nothing more is agreed."""
-        return [int(there) for there in self._inputs()]
-
-    def _inputs(self) -> Days:
-        found = np.empty(self.days, np.int64)
-        rules.input_by_day(*self._books(), found)
-        return found
-
-    def _books(self) -> tuple[Any, ...]:
-        known = self._stock, self._arriving, self._ordered, self.days
-        return *known, self._lines, self._keeps, self._conserves
-
-    def short(self) -> int:
-        """Units that could not be made, over all days."""
-        return int(rules.shortfall(*self._books(), rules.NOBODY, 0))
-
-    def to_sell(self, ahead: int) -> int:
-        """Q_safe of a sale: the most units that can be promised for a day and still all be met."""
-        if not 0 <= ahead < self.days:
-            return 0
-        return int(rules.most_to_sell(*self._books(), self._inputs(), ahead))
+    @property
+    def days(self) -> int:
+        """For how many days, today included, a delivery can be agreed."""
+        return int(self.book.limits[commitments.DAYS_OPEN])
 
     def to_buy(self, ahead: int) -> int:
-        """Q_safe of a purchase: the most units that could ever be worked on, and be paid for."""
-        if not 0 <= ahead < self.days:
-            return 0
-        return int(rules.most_to_buy(*self._books(), self._inputs(), self._wanted, ahead))
+        """Q_safe of a purchase: the most units that could ever be worked on; 0 on no open day."""
+        return int(commitments.remaining_on(self.book, True, ahead))
+
+    def to_sell(self, ahead: int) -> int:
+        """Q_safe of a sale: the most units that can be promised and all still be met; likewise."""
+        return int(commitments.remaining_on(self.book, False, ahead))
+
+    def by_day(self, buys: bool) -> Ints:
+        """Q_safe of each day on which a delivery can be agreed."""
+        found = np.zeros(self.days, np.int64)
+        commitments.remaining_by_day(self.book, buys, found)
+        return found
 
     def affordable(self, price: int) -> int:
         """Units that B_free pays for."""
@@ -83,12 +59,7 @@ class Room:
     def take(self, buys: bool, offer: Offer) -> None:
         """Keep room for an offer that was made or accepted."""
         quantity, day, price = offer
-        if buys:
-            self._wanted += quantity
-            self.money -= quantity * price
-        elif 0 <= day - self.today < self.days:
-            self._ordered[day - self.today] += quantity
-            self.money -= quantity * self._cost
+        commitments.commit(self.book, buys, quantity, day - self.today, price)
 
 
 @dataclass(frozen=True)
@@ -100,16 +71,16 @@ class Safety:
     most_quantity: int
 
     @staticmethod
-    def of(state: State, settings: SafetySettings | None = None) -> "Safety":
-        """With all room still to be given away."""
-        factor = 1 if state.place.horizon == 0 else 3
-        return Safety(state, Room(state, settings), max(1, state.place.lines * factor))
+    def of(
+        state: State, settings: SafetySettings | None = None, columns: Packed | None = None
+    ) -> "Safety":
+        """With all room still to be given away; `columns` where the state lies in some already."""
+        columns = columns or packed([state])
+        return Safety(state, Room(state, settings, columns), most_units(columns.facts[0]))
 
     def days(self, buys: bool) -> list[bool]:
         """The time mask: for which days from now anything may be agreed."""
-        room = self.room
-        quantity = room.to_buy if buys else room.to_sell
-        return [quantity(ahead) > 0 for ahead in range(room.days)]
+        return [quantity > 0 for quantity in self.room.by_day(buys).tolist()]
 
     def most(self, buys: bool, ahead: int, price: int) -> int:
         """The largest safe quantity for a day and price."""
@@ -117,29 +88,10 @@ class Safety:
         found = min(room.to_buy(ahead), room.affordable(price)) if buys else room.to_sell(ahead)
         return min(found, self.most_quantity)
 
-    def price(self, buys: bool) -> int:
-        """The baseline's: a little better than the trading price, within the agenda."""
-        morning = self.state.morning
-        wish = morning.price_in * BUY_SHARE if buys else morning.price_out * SELL_SHARE
-        return self.clip_price(buys, round(wish))
-
     def clip_price(self, buys: bool, price: int) -> int:
         """Within what may be offered."""
         low, high = self.state.morning.prices_in if buys else self.state.morning.prices_out
         return min(max(price, low), high)
-
-    def baseline(self, buys: bool, ahead: int | None = None) -> Offer | None:
-        """Half of what is safe, on the first possible day unless one is given; None: nothing is."""
-        if ahead is None:
-            possible = self.days(buys)
-            if True not in possible:
-                return None
-            ahead = possible.index(True)
-        price = self.price(buys)
-        room = self.room
-        bound, can_pay = (room.to_buy if buys else room.to_sell)(ahead), room.affordable(price)
-        quantity = int(rules.baseline_quantity(buys, bound, can_pay, self.most_quantity))
-        return self.clip(buys, (quantity, self.room.today + ahead, price))
 
     def clip(self, buys: bool, offer: Offer | None) -> Offer | None:
         """The nearest offer for that day that is safe and on the agenda; None: there is none."""

@@ -7,13 +7,13 @@ offers without making the bad one in between.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import DAYS, RESPONSES
 
-Array = np.ndarray[Any, Any]
 Scheme = Literal["residual", "direct"]
 
 UNITS: Final = 15
@@ -22,6 +22,8 @@ TENTHS: Final = 10
 """Of the price range; residual: at most so many above or below the baseline's price."""
 MOST_UNITS: Final = 30
 """Of a direct offer."""
+LEFT_MOST: Final = 20
+"""Units left on a day are told apart up to here."""
 HEADS: Final[Mapping[Scheme, Mapping[str, int]]] = {
     "residual": {
         "response": len(RESPONSES),

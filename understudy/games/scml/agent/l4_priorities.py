@@ -5,39 +5,36 @@ before it have left. So it does not matter in which order a simulator asks.
 """
 
 import math
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from understudy.games.scml.arrays import Float32s, Ints
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import features as f
-from understudy.games.scml.view.columns import Ints
-
-Array = np.ndarray[Any, np.dtype[np.float32]]
 
 SOON, GAIN, FIT, LATE = 1.0, 2.0, 1.5, 0.5
 """How much each counts for the teacher: soon, at a good price, of a useful size, near the end."""
-_PLACE: Final = {name: place for place, name in enumerate(f.THREAD)}
 
 
 class Priorities(NamedTuple):
     """Of the talks of many decisions."""
 
-    weight: Array
+    weight: Float32s
     """[talks]: those of a decision add up to 1."""
     order: Ints
     """[talks]: the talks of each decision by falling weight; equals as they lie, by name."""
 
 
-def teacher_scores(thread: Array) -> Array:
+def teacher_scores(thread: Float32s) -> Float32s:
     """The heuristic that the network learns from: a score per open talk, from its features."""
-    heard, ahead, gain, fit, late = (
-        thread[:, _PLACE[name]] for name in ("is_heard", "ahead", "gain", "safe_share", "round")
-    )
-    return np.asarray(heard * (SOON * (1 - ahead) + GAIN * gain + FIT * fit) + LATE * late)
+    at = f.THREAD_AT
+    soon, good, fits = 1 - thread[:, at.ahead], thread[:, at.gain], thread[:, at.safe_share]
+    heard, late = thread[:, at.is_heard], thread[:, at.round]
+    return np.asarray(heard * (SOON * soon + GAIN * good + FIT * fits) + LATE * late)
 
 
-def priorities(scores: Array, first: Ints) -> Priorities:
+def priorities(scores: Float32s, first: Ints) -> Priorities:
     """Scores to weights; the talks of decision d are first[d] to first[d + 1]."""
     found = Priorities(np.empty(len(scores), np.float32), np.empty(len(scores), np.int64))
     _weigh(scores.astype(np.float64), first, found.weight, found.order)

@@ -1,19 +1,17 @@
 """The networks of HRL-XF in play: without torch, a few talks at a time; see `networks.py`."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from understudy.errors import InputError
-from understudy.games.scml.agent.l3_offers import HEADS, Scheme
+from understudy.games.scml.agent.l3_offers import HEADS, LEFT_MOST, Scheme
 from understudy.games.scml.agent.numpy_transformer import HistoryWeights, ends, scratch
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import inputs
 
-Array = np.ndarray[Any, Any]
 Weights = Mapping[str, Array]
-LEFT_MOST = 20
 
 
 def _check(weights: Weights, expected: Mapping[str, tuple[int, ...]], layer: str) -> None:

@@ -4,13 +4,13 @@ Only the last offer's view is needed, so the last layer is computed for that one
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from understudy.games.scml.arrays import Float32s
 from understudy.games.scml.kernels import kernel
 
-Array = np.ndarray[Any, np.dtype[np.float32]]
 HEADS = 2
 _SMALL = 1e-5
 
@@ -18,29 +18,29 @@ _SMALL = 1e-5
 class HistoryWeights(NamedTuple):
     """Of the transformer, inputs first; those of its layers stacked."""
 
-    offer: Array
-    offer_bias: Array
-    ago: Array
-    ago_bias: Array
-    mix: Array
-    mix_bias: Array
-    out: Array
-    out_bias: Array
-    up: Array
-    up_bias: Array
-    down: Array
-    down_bias: Array
+    offer: Float32s
+    offer_bias: Float32s
+    ago: Float32s
+    ago_bias: Float32s
+    mix: Float32s
+    mix_bias: Float32s
+    out: Float32s
+    out_bias: Float32s
+    up: Float32s
+    up_bias: Float32s
+    down: Float32s
+    down_bias: Float32s
 
 
 class Scratch(NamedTuple):
     """Room to compute in; compiled code cannot make any."""
 
-    x: Array
-    mixed: Array
-    some: Array
-    seen: Array
-    wide: Array
-    shares: Array
+    x: Float32s
+    mixed: Float32s
+    some: Float32s
+    seen: Float32s
+    wide: Float32s
+    shares: Float32s
 
 
 def scratch(weights: HistoryWeights) -> Scratch:

@@ -4,7 +4,7 @@ import functools
 import random
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from scipy.special import softmax
@@ -14,14 +14,14 @@ from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle
 from understudy.games.scml.agent.l3_offers import Room, price_of, units_mask, units_of
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
 from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import END, NUM_GOALS, REJECT
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view import inputs
-from understudy.games.scml.view.columns import Packed
-from understudy.games.scml.view.observe import Observed, most_units
+from understudy.games.scml.view.columns import Packed, most_units
+from understudy.games.scml.view.observe import Observed
 from understudy.games.scml.view.turns import Turns
 
-Array = np.ndarray[Any, Any]
 SHIPPED: Final = Path(__file__).parent / "weights" / "hrl-xf.safetensors"
 """Come with the package."""
 

@@ -19,8 +19,9 @@ from understudy.data.shards import (
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import WEIGHTS, read_bundle
 from understudy.games.scml.agent.numpy_networks import Goals
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import NUM_GOALS
-from understudy.games.scml.learning.dataset import Array, lists
+from understudy.games.scml.learning.dataset import lists
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.view import inputs

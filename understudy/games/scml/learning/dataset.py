@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,8 @@ from understudy.games.scml.agent.l3_offers import (
     units_mask,
     units_option,
 )
-from understudy.games.scml.domain import REJECT
+from understudy.games.scml.arrays import Array
+from understudy.games.scml.domain import HORIZON, REJECT, RULES
 from understudy.games.scml.learning.samples import (
     MORNING_OPTIONS,
     MORNING_SAMPLES,
@@ -36,9 +37,8 @@ from understudy.learn.supervised.dataset import nothing_found, wanted_rows
 from understudy.learn.supervised.stream import Rows, Shard, Stream, joined
 from understudy.learn.supervised.task import OptimizerSettings
 
-Array = np.ndarray[Any, Any]
 B = TypeVar("B", bound=Rows)
-_THREAD = {name: place for place, name in enumerate(f.THREAD)}
+_WIDE = RULES["std"].quantity_factor
 
 
 class RoundRows(NamedTuple):
@@ -201,7 +201,7 @@ def _rounds(rows: pa.Table, scheme: Scheme) -> RoundRows:
     prices, left, baseline = (lists(rows, name) for name in ("prices", "left", "baseline"))
     buys, lines = lists(rows, "role")[:, 0], lists(rows, "scales")[:, 0]
     thread = lists(rows, "thread")
-    most = np.where(lists(rows, "static")[:, _HORIZON] > 0, 3 * lines, lines)
+    most = np.where(lists(rows, "static")[:, f.STATIC_AT.horizon] > 0, _WIDE * lines, lines)
     columns = (buys, rows["money"].to_numpy(), prices[:, 0], prices[:, 1], baseline[:, 2], most)
     room_columns = np.stack(columns, axis=1).astype(np.float32)
     room = room_of(room_columns, left)
@@ -235,14 +235,11 @@ def _rounds(rows: pa.Table, scheme: Scheme) -> RoundRows:
     )
 
 
-_HORIZON = list(f.STATIC).index("horizon")
-
-
 def _last(thread: Array, room: Room, lines: Array) -> Array:
-    quantity, ahead, price = (
-        thread[:, _THREAD[name]] for name in ("own_quantity", "own_ahead", "own_price")
-    )
-    parts = quantity * lines, ahead * 10, room.low + price * (room.high - room.low)
+    at = f.THREAD_AT
+    quantity, ahead = thread[:, at.own_quantity] * lines, thread[:, at.own_ahead] * HORIZON
+    price = room.low + thread[:, at.own_price] * (room.high - room.low)
+    parts = quantity, ahead, price
     return np.rint(np.stack(parts, axis=1)).astype(np.int64)
 
 

@@ -11,6 +11,7 @@ from understudy.data.samples import pack_legal
 from understudy.data.schema import Table
 from understudy.data.splits import splits_of
 from understudy.games.scml.agent.l4_priorities import priorities, teacher_scores
+from understudy.games.scml.arrays import Array, Bools, Ints
 from understudy.games.scml.domain import (
     ACCEPT,
     CALLS,
@@ -26,19 +27,11 @@ from understudy.games.scml.learning.goal_labels import Days, GoalSettings
 from understudy.games.scml.learning.rewards import contract_worth, day_gains, talk_gains
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.view import columns as p
-from understudy.games.scml.view.columns import Ints, Packed
-from understudy.games.scml.view.from_recording import (
-    NONE,
-    Bools,
-    Calls,
-    Recording,
-    codes,
-    offers_of,
-)
+from understudy.games.scml.view.columns import Packed
+from understudy.games.scml.view.from_recording import NONE, Calls, Recording, codes, offers_of
 from understudy.games.scml.view.observe import Observed, observed
 from understudy.games.scml.view.turns import Turns, all_turns
 
-Array = np.ndarray[Any, Any]
 _PRICES_IN, _PRICES_OUT = [p.LOW_IN, p.HIGH_IN], [p.LOW_OUT, p.HIGH_OUT]
 _SCALES = [p.LINES, p.PRICE_IN, p.PRICE_OUT, p.INITIAL]
 
@@ -72,7 +65,7 @@ def _rounds(
     call = codes(rows["call"], CALLS)
     done = _Done(rows, call, day, calls, advice)
     ranked = priorities(teacher_scores(seen.thread), calls.states.first)
-    turns = all_turns(calls.states, seen, ranked.order, ranked.weight, done.binding)
+    turns = all_turns(calls.states, ranked.order, ranked.weight, done.binding)
     checked = _Checked(done, turns)
     owner = calls.owner[state]
     columns = {

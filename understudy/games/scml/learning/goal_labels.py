@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from understudy.games.scml.arrays import Bools, Floats, Ints
 from understudy.games.scml.domain import BUCKETS, BUY_SHARE, NUM_GOALS, SELL_SHARE
 from understudy.games.scml.view import columns as p
-from understudy.games.scml.view.columns import Floats, Ints
-from understudy.games.scml.view.from_recording import NONE, Bools, Mornings, Recording, offers_of
+from understudy.games.scml.view.from_recording import NONE, Mornings, Recording, offers_of
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from torch.nn.functional import smooth_l1_loss
 
 from understudy.games.scml.agent.checkpoint import About, feature_names
 from understudy.games.scml.agent.numpy_networks import raw_goals
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import BUCKETS, SIDES
 from understudy.games.scml.learning.dataset import MorningRows, moments, morning_reader, streams
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
@@ -21,7 +22,6 @@ from understudy.learn.base import Loss
 from understudy.learn.supervised.stream import Stream
 from understudy.learn.supervised.task import TrainingTask
 
-Array = np.ndarray[Any, Any]
 WHAT = ("units", "price")
 
 

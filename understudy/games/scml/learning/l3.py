@@ -21,6 +21,7 @@ from understudy.games.scml.agent.checkpoint import (
     write_bundle,
 )
 from understudy.games.scml.agent.l3_offers import HEADS, Scheme, price_of, units_of
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import RESPONSES
 from understudy.games.scml.learning.dataset import (
     RoundRows,
@@ -31,7 +32,6 @@ from understudy.games.scml.learning.dataset import (
 )
 from understudy.games.scml.learning.layer_recipe import (
     GOALS_FILE,
-    Array,
     LayerRecipe,
     begun,
     best,

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from understudy.games.scml.agent.checkpoint import About, feature_names
 from understudy.games.scml.agent.l4_priorities import teacher_scores
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.learning.dataset import Reader, lists, moments, streams
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
 from understudy.games.scml.learning.networks import PriorityNetwork
@@ -24,7 +25,6 @@ from understudy.learn.supervised.task import TrainingTask
 
 MOST_TALKS = 12
 """Of a decision; those beyond are left out of training."""
-Array = np.ndarray[Any, Any]
 
 
 class DecisionRows(NamedTuple):

@@ -16,12 +16,12 @@ from understudy.data.schema import Table
 from understudy.data.shards import whole_shards
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import WEIGHTS, About, Bundle, read_bundle, write_bundle
+from understudy.games.scml.arrays import Array
 from understudy.learn.policy import misfits
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 from understudy.learn.supervised.loop import train
 from understudy.learn.supervised.task import OptimizerSettings, TrainingTask
 
-Array = np.ndarray[Any, Any]
 N = TypeVar("N", bound=nn.Module)
 GOALS_FILE = "goals.safetensors"
 """In a folder of samples: the L2 whose goals were filled in."""

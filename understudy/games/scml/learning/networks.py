@@ -11,14 +11,12 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm, relu, softmax
 
-from understudy.games.scml.agent.l3_offers import HEADS, TENTHS, UNITS, Scheme
+from understudy.games.scml.agent.l3_offers import HEADS, LEFT_MOST, TENTHS, UNITS, Scheme
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
 from understudy.learn.networks import linear, mlp
 
-LEFT_MOST = 20
-"""Units left on a day are told apart up to here."""
 LENGTHS = (2, 4, 8, 16, f.HISTORY)
 """Talks are read in groups of about the same length, so that little of it is padding."""
 

@@ -7,20 +7,17 @@ a sale for next week counts on the day it is made. A talk's gain is what its own
 the potential; earlier decisions of the talk share it, the less the longer ago they were.
 """
 
-from typing import Any
-
 import numpy as np
 
+from understudy.games.scml.arrays import Array, Floats, Ints
 from understudy.games.scml.view import columns as p
-from understudy.games.scml.view.columns import Floats, Ints, Packed
+from understudy.games.scml.view.columns import Packed
 from understudy.games.scml.view.from_recording import Recording
 
 STOCK_USE = 0.25
 """Share of the days left on which a unit of stock is taken to be needed."""
 FADE = 0.9
 """Of a talk's gain, per decision before the one that made the contract."""
-
-Array = np.ndarray[Any, Any]
 
 
 def potentials(states: Packed) -> Floats:

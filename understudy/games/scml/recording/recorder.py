@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from scml.oneshot.agent import OneShotAgent
 
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import (
     CALLS,
     COUNTER_ALL,
@@ -41,7 +42,6 @@ from understudy.games.scml.recording.tables import ADVICE, DECISIONS
 
 OMITTED = "omitted"
 
-Array = np.ndarray[Any, Any]
 FIELDS = 8
 """Of a decision: moment, how its factory stands, which call, partner, round, offer heard, answer (a
 ResponseType, OMITTED, or something that is no answer), offer made. Offers are as the agent got or

@@ -15,11 +15,34 @@ with the bankrupt are void, and that money may run out is left aside.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+import numpy as np
+
+from understudy.games.scml.arrays import Ints
+from understudy.games.scml.domain import RULES
 from understudy.games.scml.engine.config import WorldConfig
 from understudy.games.scml.engine.contracts import Contract
-from understudy.games.scml.recording.days import Account, FactoryDay
+from understudy.games.scml.kernels import kernel
+from understudy.games.scml.recording.days import Account
+from understudy.games.scml.view.commitments import (
+    CAPACITY,
+    CONSERVES,
+    IN_STOCK,
+    KEEPS,
+    Commitments,
+    empty_commitments,
+    find_inputs,
+    makeable,
+)
+
+SELLER, BUYER, QUANTITY, DUE, CONCLUDED = range(5)
+"""Columns of contracts."""
+STOCK, SUPPLY, SALE = range(3)
+"""Columns of mornings."""
+UNSAFE, OVER_LINES = range(2)
+_SOLVENT: Final = 2**31
+"""The day on which a factory goes bankrupt that never does."""
 
 
 class Audit(NamedTuple):
@@ -39,33 +62,46 @@ def audit(
     config: WorldConfig, contracts: Sequence[Contract], days: Account, conserve_stock: bool
 ) -> list[Audit]:
     """All factories', from the contracts in the order they were made."""
+    factories = len(config.factories)
+    made = _rows([(c.seller, c.buyer, c.quantity, c.day, c.concluded) for c in contracts], 5)
+    beyond = _beyond(config, made, days, conserve_stock)
     talks = _talks(config, days)
-    books = [_Book(factory.lines, conserve_stock) for factory in config.factories]
-    bankrupt = _bankruptcies(days)
-    ended = len(days.days) // len(books)
-    for contract in contracts:
-        for side, other in ((contract.seller, contract.buyer), (contract.buyer, contract.seller)):
-            is_sale = side == contract.seller
-            books[side].agreements += 1
-            books[side].num_sales += is_sale
-            if contract.concluded < ended:  # else an exception of an agent ended the world
-                books[side].open_day(days.of(contract.concluded, side), bankrupt)
-                books[side].add(contract, other, is_sale)
+    sales = np.bincount(made[:, SELLER], minlength=factories)
+    agreements = sales + np.bincount(made[:, BUYER], minlength=factories)
     found = []
-    for index, book in enumerate(books):
-        own = days.days[index :: len(books)]
+    for index in range(factories):
+        own = days.days[index::factories]
         found.append(
             Audit(
                 talks=talks[index],
-                agreements=book.agreements,
+                agreements=int(agreements[index]),
                 promised=sum(day.sold + day.sale_quantity for day in own),
                 shortfall=sum(day.shortfall for day in own),
-                sales=book.num_sales,
-                unsafe=book.unsafe,
-                over_lines=book.over_lines,
+                sales=int(sales[index]),
+                unsafe=int(beyond[index, UNSAFE]),
+                over_lines=int(beyond[index, OVER_LINES]),
                 produced=sum(day.produced for day in own),
             )
         )
+    return found
+
+
+def _rows(rows: Sequence[tuple[int, ...]], width: int) -> Ints:
+    return np.array(rows, np.int64).reshape(-1, width)
+
+
+def _beyond(config: WorldConfig, made: Ints, days: Account, conserve_stock: bool) -> Ints:
+    """By factory, its sales that were unsafe and those over its lines."""
+    factories = len(config.factories)
+    mornings = [(day.stock, day.supply_quantity, day.sale_quantity) for day in days.days]
+    by_day = _rows(mornings, 3).reshape(-1, factories, 3)
+    found, opened = np.zeros((factories, 2), np.int64), np.full(factories, -1)
+    last = max(config.steps, 1 + int(made[:, DUE].max(initial=0)))
+    books = empty_commitments(factories, days=last)
+    books.limits[:, CAPACITY] = [factory.lines for factory in config.factories]
+    books.limits[:, KEEPS] = not RULES[config.track].perishable
+    books.limits[:, CONSERVES] = conserve_stock
+    _count(made, by_day, _bankruptcies(days, factories), opened, books, found)
     return found
 
 
@@ -83,65 +119,77 @@ def _talks(config: WorldConfig, days: Account) -> list[int]:
     return talks
 
 
-def _bankruptcies(days: Account) -> dict[int, int]:
-    """The first morning on which a factory is bankrupt, of those that ever are."""
-    found: dict[int, int] = {}
+def _bankruptcies(days: Account, factories: int) -> Ints:
+    """The first morning on which each factory is bankrupt."""
+    found = np.full(factories, _SOLVENT)
     for day in days.days:
         if day.bankrupt:
-            found.setdefault(day.factory, day.day)
+            found[day.factory] = min(found[day.factory], day.day)
     return found
 
 
-class _Book:
-    """What one factory has agreed to so far."""
+# --- compiled ------------------------------------------------------------------------------------
 
-    def __init__(self, lines: int, conserve_stock: bool) -> None:
-        self.agreements = self.num_sales = self.unsafe = self.over_lines = 0
-        self._lines = lines
-        self._conserve_stock = conserve_stock
-        self._bought: dict[int, int] = defaultdict(int)
-        self._sold: dict[int, int] = defaultdict(int)
-        self._open: list[tuple[Contract, int, bool]] = []
-        """Contract, partner, whether it is a sale."""
-        self._void: set[int] = set()
-        """Partners known to be bankrupt."""
 
-    def open_day(self, today: FactoryDay, bankrupt: dict[int, int]) -> None:
-        """Strike out what partners who went bankrupt by this morning will not do."""
-        self._today = today
-        gone = {partner for partner, since in bankrupt.items() if since <= today.day}
-        if gone == self._void:
-            return
-        for contract, partner, is_sale in self._open:
-            if partner in gone - self._void:
-                side = self._sold if is_sale else self._bought
-                side[contract.day] -= contract.quantity
-        self._void = gone
+@kernel
+def _count(made, mornings, bankrupt, opened, books, out):  # type: ignore[no-untyped-def]
+    """Each contract enters the books of both its factories; `books` have a row for each.
 
-    def add(self, contract: Contract, partner: int, is_sale: bool) -> None:
-        """A contract of today."""
-        self._open.append((contract, partner, is_sale))
-        if not is_sale:
-            self._bought[contract.day] += contract.quantity
-            return
-        self._sold[contract.day] += contract.quantity
-        sold = self._ordered(contract.day)
-        self.over_lines += sold > self._lines
-        self.unsafe += sold > min(self._lines, self._input_on(contract.day))
+    Their days are those of the world, so that a book is read from the day on that is `opened`.
+    """
+    for row in range(len(made)):
+        today, due = made[row, CONCLUDED], made[row, DUE]
+        if today >= len(mornings):  # an exception of an agent ended the world
+            continue
+        for side in (SELLER, BUYER):
+            own = made[row, side]
+            if opened[own] < today:
+                _strike_out(made[:row], own, opened[own], today, bankrupt, books)
+                _open_day(own, today, mornings[today, own], books)
+                opened[own] = today
+            if side == BUYER:
+                books.arriving[own, due] += made[row, QUANTITY]
+                continue
+            books.ordered[own, due] += made[row, QUANTITY]
+            book = _from(books, own, today)
+            find_inputs(book, due - today + 1)
+            sold = books.ordered[own, due]
+            out[own, OVER_LINES] += sold > book.limits[CAPACITY]
+            out[own, UNSAFE] += sold > makeable(book, due - today)
 
-    def _arriving(self, day: int) -> int:
-        today = self._today
-        return self._bought[day] + (today.supply_quantity if day == today.day else 0)
 
-    def _ordered(self, day: int) -> int:
-        today = self._today
-        return self._sold[day] + (today.sale_quantity if day == today.day else 0)
+@kernel
+def _from(books, own, today):  # type: ignore[no-untyped-def]
+    """One factory's book by days from now."""
+    return Commitments(
+        books.arriving[own, today:],
+        books.ordered[own, today:],
+        books.inputs[own, today:],
+        books.limits[own],
+        books.committed[own],
+        books.money[own],
+    )
 
-    def _input_on(self, day: int) -> int:
-        """Units of input known to be there."""
-        stock = self._today.stock
-        for before in range(self._today.day, day):
-            arriving = self._arriving(before)
-            left = arriving - min(stock + arriving, self._lines, self._ordered(before))
-            stock += left if self._conserve_stock else max(0, left)
-        return stock + self._arriving(day)
+
+@kernel
+def _open_day(own, today, morning, books):  # type: ignore[no-untyped-def]
+    """Today's exogenous contracts are known now; what was before today counts no more."""
+    books.limits[own, IN_STOCK] = morning[STOCK]
+    books.arriving[own, today] += morning[SUPPLY]
+    books.ordered[own, today] += morning[SALE]
+
+
+@kernel
+def _strike_out(made, own, before, today, bankrupt, books):  # type: ignore[no-untyped-def]
+    """What partners who went bankrupt since the book was last opened will not do."""
+    newly = 0
+    for since in bankrupt:
+        newly += before < since <= today
+    if newly == 0:
+        return
+    for row in range(len(made)):
+        seller, buyer = made[row, SELLER], made[row, BUYER]
+        if own == seller and before < bankrupt[buyer] <= today:
+            books.ordered[own, made[row, DUE]] -= made[row, QUANTITY]
+        elif own == buyer and before < bankrupt[seller] <= today:
+            books.arriving[own, made[row, DUE]] -= made[row, QUANTITY]

@@ -5,15 +5,14 @@ Live a single `State` is packed; `from_recording.py` fills the columns straight 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from understudy.games.scml.domain import DAYS
+from understudy.games.scml.arrays import Floats, Ints
+from understudy.games.scml.domain import DAYS, RULES
+from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view.state import Morning, Place, Promises, Said, State, TalkSoFar
-
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 # Columns of `facts`: a Place, then a Morning.
 STEPS, LEVELS, LEVEL, LINES, COST, WORLD_HORIZON = range(6)
@@ -26,6 +25,9 @@ NUM_FACTS: Final = 29
 BOUGHT, BOUGHT_MONEY, SOLD, SOLD_MONEY = range(4)
 BUYS, ROUND, START, LENGTH = range(4)
 MINE, QUANTITY, DELIVERY, PRICE = range(4)
+OFFER_UNITS, OFFER_AHEAD, OFFER_PRICE = range(3)
+"""Of an offer by days from now, as L1's baselines are."""
+_WIDE, _NARROW = RULES["std"].quantity_factor, RULES["oneshot"].quantity_factor
 
 
 class Packed(NamedTuple):
@@ -162,3 +164,35 @@ def _morning(facts: Sequence[float]) -> Morning:
         shortfall_penalty=facts[SHORTFALL],
         stock_falls=bool(facts[STOCK_FALLS]),
     )
+
+
+# --- compiled ------------------------------------------------------------------------------------
+
+
+@kernel
+def agreeable_days(facts):  # type: ignore[no-untyped-def]
+    """For how many days, today included, deliveries can be agreed."""
+    return int(min(facts[WORLD_HORIZON], facts[STEPS] - 1.0 - facts[DAY])) + 1
+
+
+@kernel
+def most_units(facts):  # type: ignore[no-untyped-def]
+    """Of one offer."""
+    factor = _NARROW if facts[WORLD_HORIZON] == 0.0 else _WIDE
+    return max(1, int(facts[LINES]) * factor)
+
+
+@kernel
+def price_range(facts, buys):  # type: ignore[no-untyped-def]
+    """Lowest and highest unit price."""
+    if buys:
+        return facts[LOW_IN], facts[HIGH_IN]
+    return facts[LOW_OUT], facts[HIGH_OUT]
+
+
+@kernel
+def heard_row(columns, talk):  # type: ignore[no-untyped-def]
+    """The row of `said` with the partner's offer that lies on the table; -1: none does."""
+    start, length = columns.talks[talk, START], columns.talks[talk, LENGTH]
+    last = start + length - 1
+    return last if length > 0 and columns.said[last, MINE] == 0 else -1

@@ -5,7 +5,11 @@ Standard track, prices as places in the range that may be offered (0 lowest, 1 h
 natural bound is cut at MOST.
 """
 
-from typing import Final
+from collections import namedtuple
+from collections.abc import Mapping
+from typing import Any, Final
+
+from understudy.games.scml.domain import DAYS
 
 MOST: Final = 4.0
 HISTORY: Final = 40
@@ -108,7 +112,7 @@ SAID: Final = {
 }
 """Of an offer in a talk's history."""
 TURN: Final = {
-    **{f"left_{ahead}": f"units that L1 still allows {ahead} days from now" for ahead in range(11)},
+    **{f"left_{day}": f"units that L1 still allows {day} days from now" for day in range(DAYS)},
     "left_payable": "units that the money left pays for at the baseline's price; 0 when selling",
     "still_safe": "1 = L1 still allows to accept what lies on the table",
     "still_share": "share of its units that L1 still allows",
@@ -122,3 +126,18 @@ TURN: Final = {
 }
 """When a talk's turn comes: what the talks before it have left."""
 OVERALL: Final = STATIC | SITUATION
+
+
+def columns_of(table: Mapping[str, str]) -> Any:
+    """Where each feature lies in its row: `columns.balance`. Compiled code has it as a constant."""
+    return namedtuple("Columns", tuple(table))(*range(len(table)))
+
+
+STATIC_AT: Final = columns_of(STATIC)
+TEMPORAL_AT: Final = columns_of(TEMPORAL)
+SITUATION_AT: Final = columns_of(SITUATION)
+THREAD_AT: Final = columns_of(THREAD)
+SAID_AT: Final = columns_of(SAID)
+TURN_AT: Final = columns_of(TURN)
+DAY_IN_THREAD: Final = len(THREAD) - len(TEMPORAL)
+"""Where a talk's row begins to say what TEMPORAL says of the day under discussion."""

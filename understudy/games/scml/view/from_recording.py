@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from understudy.games.scml.arrays import Bools, Floats, Ints
 from understudy.games.scml.domain import CALLS, COUNTER_ALL, DAYS, FIRST_PROPOSALS, RULES
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import columns as p
-from understudy.games.scml.view.columns import Floats, Ints, Packed, unpacked
+from understudy.games.scml.view.columns import Packed, unpacked
 from understudy.games.scml.view.state import State
 
 Recordings = Mapping[str, pa.Table]
-Bools = np.ndarray[Any, np.dtype[np.bool_]]
 NEVER = 2**31
 NONE = -1
 """In place of a number that is not there."""

@@ -1,13 +1,12 @@
 """What each network reads, as one row of numbers: live play and training put it together here."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from understudy.games.scml.arrays import Float32s
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import features as f
-
-Array = np.ndarray[Any, np.dtype[np.float32]]
 
 MORNING_INPUTS: Final = len(f.STATIC) + DAYS * len(f.TEMPORAL) + 2
 ROUND_INPUTS: Final = (
@@ -22,27 +21,29 @@ THREAD_INPUTS: Final = len(f.THREAD)
 OVERALL_INPUTS: Final = len(f.OVERALL) + NUM_GOALS
 
 
-def morning_input(static: Array, temporal: Array, role: Array) -> Array:
+def morning_input(static: Float32s, temporal: Float32s, role: Float32s) -> Float32s:
     """L2's, [rows, MORNING_INPUTS]."""
     return np.concatenate([static, _flat(temporal), role], axis=1)
 
 
-def state_input(static: Array, temporal: Array, situation: Array, goals: Array) -> Array:
+def state_input(
+    static: Float32s, temporal: Float32s, situation: Float32s, goals: Float32s
+) -> Float32s:
     """The part of L3's that all talks of a decision share, [rows, ...]."""
     return np.concatenate([static, _flat(temporal), situation, goals], axis=1)
 
 
-def talk_input(thread: Array, turn: Array) -> Array:
+def talk_input(thread: Float32s, turn: Float32s) -> Float32s:
     """The part of L3's that is of one talk, [rows, ...]."""
     return np.concatenate([thread, turn], axis=1)
 
 
-def overall_input(static: Array, situation: Array, goals: Array) -> Array:
+def overall_input(static: Float32s, situation: Float32s, goals: Float32s) -> Float32s:
     """L4's, beside the features of each talk, [rows, OVERALL_INPUTS]."""
     return np.concatenate([static, situation, goals], axis=1)
 
 
-def goal_input(goals: Array, scales: Array) -> Array:
+def goal_input(goals: Float32s, scales: Float32s) -> Float32s:
     """L2's goals as the layers above read them, [rows, NUM_GOALS]; 0 for no goals at all.
 
     Units in days of work, prices in tenths over the trading price. `scales`: lines, trading prices
@@ -56,5 +57,5 @@ def goal_input(goals: Array, scales: Array) -> Array:
     return both.reshape(len(goals), NUM_GOALS).astype(np.float32)
 
 
-def _flat(values: Array) -> Array:
+def _flat(values: Float32s) -> Float32s:
     return values.reshape(len(values), -1)

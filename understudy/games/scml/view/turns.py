@@ -9,37 +9,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from understudy.games.scml.domain import DAYS, HORIZON, SafetySettings
+from understudy.games.scml.arrays import Bools, Float32s, Floats, Int32s, Ints
+from understudy.games.scml.domain import BUYING, DAYS, SELLING, SafetySettings
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import safety_rules as rules
-from understudy.games.scml.view.columns import Floats, Ints, Packed
-from understudy.games.scml.view.observe import (
-    Array,
-    Bools,
-    Int32s,
-    Observed,
-    agreeable_days,
-    baseline_of,
-    cut,
-    fill_books,
-    heard_row,
-    most_units,
-    price_range,
+from understudy.games.scml.view.columns import Packed
+from understudy.games.scml.view.commitments import (
+    FREE,
+    allowed_units,
+    commit,
+    empty_commitments,
+    open_book,
+    remaining_by_day,
+    set_baseline,
 )
-
-_CROWD = 6.0
-_HORIZON = float(HORIZON)
-STOCK, DAYS_AHEAD, LINES, WANTED, GIVEN_BUYING, GIVEN_SELLING = range(6)
-SERVED = 6
-"""In `Books.counts`: talks that have had their turn, buying and selling."""
+from understudy.games.scml.view.scales import AHEAD, CROWD, cut
 
 
 class Turns(NamedTuple):
     """By talk: what is left when its turn comes."""
 
-    features: Array
+    features: Float32s
     """[talks, TURN]."""
     left: Int32s
     """[talks, DAYS]: Q_safe on its side."""
@@ -49,19 +41,6 @@ class Turns(NamedTuple):
     """[talks, 3]: L1's offer: units (0: it has none), days ahead, unit price."""
     safe: Bools
     """[talks]: L1 allows to accept what lies on the table."""
-
-
-class Books(NamedTuple):
-    """What is promised in one decision, on top of the state's promises."""
-
-    arriving: Ints
-    ordered: Ints
-    inputs: Ints
-    """[DAYS] each; the last is room to compute in."""
-    counts: Ints
-    """[8]: see the names above."""
-    money: Floats
-    """[1]: B_free."""
 
 
 def no_turns(talks: int) -> Turns:
@@ -77,9 +56,8 @@ def no_turns(talks: int) -> Turns:
 
 def all_turns(
     columns: Packed,
-    seen: Observed,
     order: Ints,
-    weight: Array,
+    weight: Float32s,
     binding: Ints,
     settings: SafetySettings | None = None,
 ) -> Turns:
@@ -87,129 +65,80 @@ def all_turns(
 
     `binding` is [talks, 3]: units (0: nothing was promised), days ahead and unit price.
     """
-    found = no_turns(len(columns.talks))
-    conserves = settings.conserves if settings else False
-    _all_turns(columns, seen.money, order, weight, binding, conserves, _empty_books(), found)
+    settings = settings or SafetySettings()
+    found, book, served = no_turns(len(columns.talks)), empty_commitments(), np.zeros(2, np.int64)
+    how = settings.reserve, settings.conserves
+    _all_turns(columns, order, weight, binding, *how, book, served, found)
     return found
 
 
 class LiveTurns:
     """Of one decision, as it is being made."""
 
-    def __init__(
-        self, columns: Packed, seen: Observed, weight: Array, settings: SafetySettings
-    ) -> None:
+    def __init__(self, columns: Packed, weight: Float32s, settings: SafetySettings) -> None:
         self.found = no_turns(len(columns.talks))
         self._columns, self._weight = columns, weight
-        self._books, self._conserves = _empty_books(), settings.conserves
-        _open(columns.facts[0], columns.promises[0], seen.money[0], self._books)
+        self._book, self._served = empty_commitments(), np.zeros(2, np.int64)
+        how = settings.reserve, settings.conserves
+        open_book(columns.facts[0], columns.promises[0], *how, self._book)
 
     def come(self, talk: int) -> None:
         """A talk's turn: what is left for it is in `found`."""
-        _turn(self._columns, 0, talk, self._weight[talk], self._conserves, self._books, self.found)
+        books = self._book, self._served
+        _turn(self._columns, 0, talk, self._weight[talk], *books, self.found)
 
     def take(self, buys: bool, quantity: int, ahead: int, price: int) -> None:
         """It has promised something; 0 units: nothing."""
-        _take(self._columns.facts[0], buys, quantity, ahead, price, self._books)
-
-
-def _empty_books() -> Books:
-    arriving, ordered, inputs = np.zeros((3, DAYS), np.int64)
-    return Books(arriving, ordered, inputs, np.zeros(8, np.int64), np.zeros(1))
+        self._served[BUYING if buys else SELLING] += 1
+        commit(self._book, buys, quantity, ahead, price)
 
 
 # --- compiled ------------------------------------------------------------------------------------
 
 
 @kernel
-def _open(facts, promises, money, books):  # type: ignore[no-untyped-def]
-    days = agreeable_days(facts)
-    fill_books(facts, promises, days, books.arriving, books.ordered)
-    books.counts[:] = 0
-    books.counts[STOCK], books.counts[DAYS_AHEAD] = int(facts[p.STOCK]), days
-    books.counts[LINES] = int(facts[p.LINES])
-    books.money[0] = money
+def _all_turns(columns, order, weight, binding, reserve, conserves, book, served, out):  # type: ignore[no-untyped-def]
+    for s in range(len(columns.facts)):
+        open_book(columns.facts[s], columns.promises[s], reserve, conserves, book)
+        served[BUYING], served[SELLING] = 0, 0
+        for place in range(columns.first[s], columns.first[s + 1]):
+            talk = order[place]
+            _turn(columns, s, talk, weight[talk], book, served, out)
+            buys, promised = columns.talks[talk, p.BUYS] != 0, binding[talk]
+            served[BUYING if buys else SELLING] += 1
+            quantity, ahead = promised[p.OFFER_UNITS], promised[p.OFFER_AHEAD]
+            commit(book, buys, quantity, ahead, promised[p.OFFER_PRICE])
 
 
 @kernel
-def _take(facts, buys, quantity, ahead, price, books):  # type: ignore[no-untyped-def]
-    """`Room.take`."""
-    side = 0 if buys else 1
-    books.counts[SERVED + side] += 1
-    if quantity <= 0:
-        return
-    books.counts[GIVEN_BUYING + side] += quantity
-    if buys:
-        books.counts[WANTED] += quantity
-        books.money[0] -= quantity * price
-    elif 0 <= ahead < books.counts[DAYS_AHEAD]:
-        books.ordered[ahead] += quantity
-        books.money[0] -= quantity * facts[p.COST]
-
-
-@kernel
-def _bounds(facts, buys, conserves, books, out):  # type: ignore[no-untyped-def]
-    """Q_safe by day."""
-    stock, days, lines = books.counts[STOCK], books.counts[DAYS_AHEAD], books.counts[LINES]
-    keeps = facts[p.PERISHABLE] == 0.0
-    falls = conserves or facts[p.STOCK_FALLS] != 0.0
-    arriving, ordered, inputs = books.arriving, books.ordered, books.inputs
-    wanted = books.counts[WANTED]
-    rules.input_by_day(stock, arriving, ordered, days, lines, keeps, falls, inputs)
-    for day in range(days):
-        if buys:
-            out[day] = rules.most_to_buy(
-                stock, arriving, ordered, days, lines, keeps, falls, inputs, wanted, day
-            )
-        else:
-            out[day] = rules.most_to_sell(
-                stock, arriving, ordered, days, lines, keeps, falls, inputs, day
-            )
-
-
-@kernel
-def _turn(columns, s, talk, weight, conserves, books, out):  # type: ignore[no-untyped-def]
-    facts, features, left = columns.facts[s], out.features[talk], out.left[talk]
-    buys, lines = columns.talks[talk, p.BUYS] != 0, facts[p.LINES]
-    days, money, most_quantity = books.counts[DAYS_AHEAD], books.money[0], most_units(facts)
-    _bounds(facts, buys, conserves, books, left)
+def _turn(columns, s, talk, weight, book, served, out):  # type: ignore[no-untyped-def]
+    """What is left for a talk; `served` counts those before it by side."""
+    at, facts, features = f.TURN_AT, columns.facts[s], out.features[talk]
+    buys, lines, left = columns.talks[talk, p.BUYS] != 0, facts[p.LINES], out.left[talk]
+    side, money, base = BUYING if buys else SELLING, book.money[FREE], out.baseline[talk]
+    remaining_by_day(book, buys, left)
     out.money[talk] = money
-    baseline_of(facts, buys, left, days, money, most_quantity, out.baseline[talk])
-    base = out.baseline[talk]
-    for day in range(days):
-        features[day] = cut(left[day] / lines)
-    if buys:
-        features[11] = cut(rules.affordable(money, float(base[2])) / lines)
-    row = heard_row(columns, talk)
+    set_baseline(facts, buys, left, money, base)
+    for day in range(p.agreeable_days(facts)):
+        features[at.left_0 + day] = cut(left[day] / lines)
+    can_pay = rules.affordable(money, float(base[p.OFFER_PRICE])) if buys else 0
+    features[at.left_payable] = cut(can_pay / lines)
+    row = p.heard_row(columns, talk)
     if row >= 0:
         quantity, price = columns.said[row, p.QUANTITY], columns.said[row, p.PRICE]
         ahead = columns.said[row, p.DELIVERY] - int(facts[p.DAY])
-        low, high = price_range(facts, buys)
-        most = min(left[ahead] if 0 <= ahead < days else 0, most_quantity)
-        if buys:
-            most = min(most, rules.affordable(money, float(price)))
+        low, high = p.price_range(facts, buys)
+        most = allowed_units(facts, buys, left, money, ahead, price)
         out.safe[talk] = quantity <= most and low <= price <= high
-        features[12] = out.safe[talk]
-        features[13] = min(quantity, most) / max(quantity, 1)
-    features[14] = 1.0 if base[0] > 0 else 0.0
-    features[15] = cut(base[0] / lines)
-    features[16] = base[1] / _HORIZON
-    side, served = 0 if buys else 1, 0
+        features[at.still_safe] = out.safe[talk]
+        features[at.still_share] = min(quantity, most) / max(quantity, 1)
+    features[at.has_base] = 1.0 if base[p.OFFER_UNITS] > 0 else 0.0
+    features[at.base_quantity] = cut(base[p.OFFER_UNITS] / lines)
+    features[at.base_ahead] = base[p.OFFER_AHEAD] / AHEAD
+    others = -1  # beside itself
     for other in range(columns.first[s], columns.first[s + 1]):
-        served += (columns.talks[other, p.BUYS] != 0) == buys
-    features[17] = cut(books.counts[SERVED + side] / _CROWD)
-    features[18] = cut((served - 1 - books.counts[SERVED + side]) / _CROWD)
-    features[19] = cut(books.counts[GIVEN_BUYING + side] / lines)
-    features[20] = weight
-
-
-@kernel
-def _all_turns(columns, money, order, weight, binding, conserves, books, out):  # type: ignore[no-untyped-def]
-    for s in range(len(columns.facts)):
-        facts = columns.facts[s]
-        _open(facts, columns.promises[s], money[s], books)
-        for place in range(columns.first[s], columns.first[s + 1]):
-            talk = order[place]
-            _turn(columns, s, talk, weight[talk], conserves, books, out)
-            buys = columns.talks[talk, p.BUYS] != 0
-            _take(facts, buys, binding[talk, 0], binding[talk, 1], binding[talk, 2], books)
+        others += (columns.talks[other, p.BUYS] != 0) == buys
+    features[at.served] = cut(served[side] / CROWD)
+    features[at.waiting] = cut((others - served[side]) / CROWD)
+    features[at.given] = cut(book.committed[side] / lines)
+    features[at.weight] = weight
