@@ -1,10 +1,15 @@
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
-from understudy.data.runs import Run, begin, finish, read_manifest
+from understudy.data import runs
+from understudy.data.runs import LeagueFolder, ModelFolder, Run, begin, finish, read_manifest
 from understudy.errors import InputError
+
+OF_THEIR_OWN = {("policy.py", "weights")}
+"""Folders of the program that have a name in common with one of a run."""
 
 
 @pytest.fixture
@@ -148,3 +153,51 @@ def test_a_run_must_be_there_to_be_used(tmp_path):
         tmp_path / "samples",
         tmp_path / "results",
     }
+
+
+def _joined(path):
+    """The names a module joins to folders: all strings behind a `/`."""
+    return {
+        (node.right.value, node.lineno)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+        if isinstance(node.right, ast.Constant) and isinstance(node.right.value, str)
+    }
+
+
+def test_no_other_module_knows_where_things_lie():
+    known = {name for name, _ in _joined(Path(runs.__file__))} | {runs.EVALUATION, runs.STRENGTH}
+    assert {"recordings", "models", "players", "metrics.jsonl"} <= known
+    package = Path(runs.__file__).parents[1]
+    told = [
+        f"{path.relative_to(package)}:{line} {name}"
+        for path in sorted(package.rglob("*.py"))
+        if path != Path(runs.__file__)
+        for name, line in sorted(_joined(path))
+        if name in known and (path.name, name) not in OF_THEIR_OWN
+    ]
+    assert told == []
+
+
+def test_what_belongs_to_a_run_lies_in_its_folder(tmp_path):
+    for kind in (Run, ModelFolder, LeagueFolder):
+        found = [
+            getattr(kind(tmp_path), name)
+            for name, value in vars(kind).items()
+            if isinstance(value, property)
+        ]
+        paths = [one.folder if isinstance(one, Run) else one for one in found]
+        assert {path.parent for path in paths} == {tmp_path}
+        assert len(set(paths)) == len(paths) > 3
+
+
+def test_a_league_keeps_exploiters_and_replays_apart(tmp_path):
+    league = LeagueFolder(tmp_path)
+    assert league.exploiter("main 3").relative_to(tmp_path).as_posix() == "exploiters/main-3"
+    assert league.exploiter_weights(league.exploiter("x")).parent == league.exploiter("x")
+    assert league.replay("a-b-1").relative_to(tmp_path).as_posix() == "replays/a-b-1.html"
+
+
+def test_a_run_lies_where_it_is_said_or_under_the_name_of_its_game(tmp_path):
+    assert Run.of("arena").recordings == Path("runs/arena/recordings")
+    assert Run.of("arena", tmp_path) == Run.of("scml", str(tmp_path)) == Run(tmp_path)

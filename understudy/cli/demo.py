@@ -7,6 +7,7 @@ import typer
 
 from understudy.cli.commands import encode, replay, report, train
 from understudy.cli.league import league
+from understudy.data.runs import Run
 from understudy.games.arena import commands as arena
 from understudy.games.dota import commands as dota
 from understudy.games.scml import commands as scml
@@ -45,7 +46,7 @@ def demo(
     err_console.rule("11/11  report, and one match with its chances, swings and advice")
     report(out / "dota")
     replay(str(out / "dota" / "9000000000"), out / "dota" / "match.html")
-    pages = [out / game / "report.html" for game in ("arena", "scml", "dota")]
+    pages = [Run(out / game).report for game in ("arena", "scml", "dota")]
     print(
         f"\nOpen {', '.join(map(str, [*pages, out / 'dota' / 'match.html']))}: no network needed."
     )

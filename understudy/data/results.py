@@ -43,20 +43,19 @@ def both_sides(table: Table, matches: pa.Table) -> pa.Table:
 
     `matches` has a row per match, whose score is that of `player_0`.
     """
-    columns = matches.to_pydict()
-    rows: dict[str, list[Any]] = {column.name: [] for column in table.columns}
-    for k, match in enumerate(columns["match"]):
-        players = columns["player_0"][k], columns["player_1"][k]
-        for slot, sign in enumerate((1.0, -1.0)):
-            rows["match"].append(match)
-            rows["seed"].append(columns["seed"][k])
-            rows["player"].append(players[slot])
-            rows["opponent"].append(players[1 - slot])
-            rows["slot"].append(slot)
-            rows["score"].append(sign * columns["score"][k])
-            rows["steps"].append(columns["steps"][k])
-            rows["ending"].append(columns["ending"][k])
-    return table.build(rows)
+    twice = matches.take(np.repeat(np.arange(len(matches)), 2))
+    slot = np.tile(np.array([0, 1], np.int8), len(matches))
+    names = np.array([twice[f"player_{side}"].to_pylist() for side in (0, 1)], object)
+    row = np.arange(len(twice))
+    return table.build(
+        {
+            **{name: twice[name] for name in ("match", "seed", "steps", "ending")},
+            "player": names[slot, row],
+            "opponent": names[1 - slot, row],
+            "slot": slot,
+            "score": twice["score"].to_numpy() * np.array([1, -1], np.float32)[slot],
+        }
+    )
 
 
 def read_results(folder: Path, table: Table) -> pa.Table:

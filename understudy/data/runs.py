@@ -1,6 +1,7 @@
 """Where everything of a run lies, and the manifests that say how it was made.
 
     runs/NAME/recordings/  samples/  models/RECIPE/  results/  leagues/RECIPE/  report.html
+              splits/  downloads/  trace.jsonl  record.log
 
 Each of these folders has a `manifest.json`. Only this module knows the paths.
 """
@@ -20,7 +21,14 @@ from typing import Any
 from understudy.data.files import digest, sweep, write_text
 from understudy.errors import InputError
 
+RUNS = Path("runs")
+"""Where runs lie unless somebody says otherwise."""
 MANIFEST = "manifest.json"
+EVALUATION = "evaluation.json"
+STRENGTH = "strength.json"
+"""Beside the results of one compete: how strong each player is."""
+CSV = "csv"
+"""Beside recordings: the same for other programs."""
 RECORD, COMPETE = 0, 1
 """What a match is for; no match of one purpose shares its seed with one of the other."""
 _KEYS = {"stage", "settings", "inputs", "command", "versions", "begun", "finished"}
@@ -72,6 +80,16 @@ class Run:
         """One folder per trained recipe."""
         return self.folder / "models"
 
+    @property
+    def downloads(self) -> Path:
+        """Matches as a server gave them."""
+        return self.folder / "downloads"
+
+    @property
+    def log(self) -> Path:
+        """What recording says when it goes on in the background."""
+        return self.folder / "record.log"
+
     def model(self, recipe: str) -> Path:
         """What one recipe yielded."""
         return self.models / recipe
@@ -95,6 +113,11 @@ class Run:
         return f"elsewhere/{path.parent.name}/{path.name}"
 
     @staticmethod
+    def of(game: str, folder: str | Path | None = None) -> "Run":
+        """The run in a folder, or where none is given the game's own."""
+        return Run(Path(folder) if folder is not None else RUNS / game)
+
+    @staticmethod
     def existing(folder: Path) -> "Run":
         """A run that must be there already."""
         if not folder.is_dir():
@@ -102,6 +125,83 @@ class Run:
                 f"there is no run at {folder}. Begin one: understudy record GAME --out {folder}"
             )
         return Run(folder)
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """The folder of one trained recipe, beside whose files lie its weights."""
+
+    folder: Path
+
+    @property
+    def checkpoint(self) -> Path:
+        """All that is needed to go on training."""
+        return self.folder / "checkpoint.pt"
+
+    @property
+    def metrics(self) -> Path:
+        """How training went, a line per measurement."""
+        return self.folder / "metrics.jsonl"
+
+    @property
+    def tensorboard(self) -> Path:
+        """The same for TensorBoard."""
+        return self.folder / "tensorboard"
+
+    @property
+    def evaluation(self) -> Path:
+        """How good it is; written last."""
+        return self.folder / EVALUATION
+
+    @property
+    def splits(self) -> Path:
+        """Which matches it was trained on, where these were chosen by date or patch."""
+        return self.folder / "splits"
+
+    @property
+    def samples(self) -> Path:
+        """Samples that its recipe makes for itself; few do."""
+        return self.folder / "samples"
+
+
+@dataclass(frozen=True)
+class LeagueFolder:
+    """The folder of one league."""
+
+    folder: Path
+
+    @property
+    def state(self) -> Path:
+        """Everything the league knows, replaced whole after every round."""
+        return self.folder / "league_state.json"
+
+    @property
+    def summary(self) -> Path:
+        """Ratings, mixture, weaknesses."""
+        return self.folder / "summary.json"
+
+    @property
+    def players(self) -> Path:
+        """One folder of weights per player."""
+        return self.folder / "players"
+
+    def exploiter(self, name: str) -> Path:
+        """A fresh exploiter of some target: its matches."""
+        return self.folder / "exploiters" / name.replace(" ", "-")
+
+    @staticmethod
+    def exploiter_weights(folder: Path) -> Path:
+        """And its weights, in that folder."""
+        return folder / "weights"
+
+    @property
+    def watched(self) -> Run:
+        """Matches that were played again to be recorded in full."""
+        return Run(self.folder / "watched")
+
+    def replay(self, match: str) -> Path:
+        """The page that shows one of them."""
+        return self.folder / "replays" / f"{match}.html"
 
 
 def begin(

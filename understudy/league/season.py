@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.data.players import PlayerRef, weights_digest
-from understudy.data.runs import begin, finish
+from understudy.data.runs import LeagueFolder, begin, finish
 from understudy.data.schema import Table
 from understudy.league import matches, training
 from understudy.league.analysis.exploitability import worst_past
@@ -165,7 +165,7 @@ class Season:
             agent_steps=self.recipe.steps_of(self.recipe.slots[place]),
             seed=task_seed(self.seed, LESSON, number, place),
             manner=self.recipe.manner(self.recipe.slots[place], number),
-            out=self.folder / "players" / name,
+            out=LeagueFolder(self.folder).players / name,
         )
 
     def _believe(
@@ -226,7 +226,7 @@ class Season:
         """Remove the weights of versions that nobody will meet again."""
         wanted = {*state.roster.members()}
         wanted |= {version_name(slot.name, state.round + 1) for slot in self.recipe.slots}
-        for folder in (self.folder / "players").glob("*/"):
+        for folder in LeagueFolder(self.folder).players.glob("*/"):
             if folder.name not in wanted:
                 shutil.rmtree(folder)
 

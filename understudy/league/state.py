@@ -8,12 +8,12 @@ from typing import Any
 
 from understudy.data.files import write_text
 from understudy.data.players import PlayerRef, weights_digest
+from understudy.data.runs import LeagueFolder
 from understudy.errors import InputError
 from understudy.league.payoff import Payoff
 from understudy.league.population import Learner, Player, Roster
 
 VERSION = 1
-STATE = "league_state.json"
 MISSING = (
     "{folder}: the weights of {name} are missing. Put them back, or start this league over with "
     "--fresh"
@@ -77,7 +77,7 @@ class State:
 
 def read_state(folder: Path) -> State | None:
     """The state of the league in a folder; None where none has finished a round."""
-    path = folder / STATE
+    path = LeagueFolder(folder).state
     if not path.is_file():
         return None
     try:
@@ -94,7 +94,7 @@ def read_state(folder: Path) -> State | None:
 
 def write_state(folder: Path, state: State) -> None:
     """Replace the state in a folder, whole."""
-    write_text(folder / STATE, json.dumps(state.to_json(), allow_nan=False) + "\n")
+    write_text(LeagueFolder(folder).state, json.dumps(state.to_json(), allow_nan=False) + "\n")
 
 
 def check_weights(player: PlayerRef, known: str | None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.players import PlayerRef, weights_digest
-from understudy.data.runs import begin, finish, read_manifest
+from understudy.data.runs import LeagueFolder, begin, finish, read_manifest
 from understudy.errors import InputError
 from understudy.league.interface import Improve, Learnt, Lesson, Opponent
 from understudy.league.payoff import Tally
@@ -74,4 +74,4 @@ def player_ref(folder: Path, start: PlayerRef, scripted: frozenset[str], name: s
     """A player of the league in `folder` by name."""
     if name == start.name:
         return start
-    return PlayerRef(name, None if name in scripted else folder / "players" / name)
+    return PlayerRef(name, None if name in scripted else LeagueFolder(folder).players / name)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from understudy import workers
 from understudy.data.players import PlayerRef, weights_digest
-from understudy.data.runs import Run
+from understudy.data.runs import LeagueFolder, Run
 from understudy.errors import InputError
 from understudy.league.analysis.compare import Field
 from understudy.league.analysis.exploitability import FreshExploiter
@@ -187,6 +187,6 @@ def _exploiter(
         manner=season.recipe.exploiter_manner,
         matches=season.recipe.exploiter_matches,
         seed=season.seed,
-        folder=season.folder / "exploiters" / name.replace(" ", "-"),
+        folder=LeagueFolder(season.folder).exploiter(name),
         results=season.results,
     )

@@ -8,7 +8,7 @@ from typing import Any
 from understudy.data import shards
 from understudy.data.files import write_text
 from understudy.data.players import PlayerRef
-from understudy.data.runs import Run
+from understudy.data.runs import LeagueFolder, Run
 from understudy.league.season import Season
 from understudy.pipeline.game import Game
 from understudy.pipeline.pairings import Fixture
@@ -32,9 +32,9 @@ class LeagueReplays:
         """What is not there yet."""
         if self.game.replay is None:
             return
-        watched = Run(self.season.folder / "watched")
+        watched = LeagueFolder(self.season.folder).watched
         for one in telling:
-            page = self.season.folder / "replays" / f"{one['match']}.html"
+            page = LeagueFolder(self.season.folder).replay(one["match"])
             company = [
                 line
                 for line in self.lines

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.results import WinRate
-from understudy.data.runs import Run, read_manifest
+from understudy.data.runs import ModelFolder, Run, read_manifest
 from understudy.report import charts
 from understudy.report.league.panels import comparison_panel, league_panels
 from understudy.report.page import Panel
 from understudy.report.training import training_panels
-
-METRICS, EVALUATION = "metrics.jsonl", "evaluation.json"
 
 
 def subtitle(game: str, about: str) -> str:
@@ -42,9 +40,9 @@ def _model_panels(folder: Path) -> list[Panel]:
 
     A model without a step is told of by its evaluation, which is the game's to show.
     """
-    parts = sorted(path.parent for path in folder.rglob(METRICS))
+    parts = sorted(path.parent for path in folder.rglob(ModelFolder(folder).metrics.name))
     if not parts:
-        return [] if (folder / EVALUATION).is_file() else training_panels(folder.name, [])
+        return [] if ModelFolder(folder).evaluation.is_file() else training_panels(folder.name, [])
     return [
         panel
         for part in parts
@@ -177,7 +175,7 @@ def _duration(manifest: Mapping[str, Any]) -> str:
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:
     """The lines of a model's metrics.jsonl; a last line cut short is left out."""
-    path = folder / METRICS
+    path = ModelFolder(folder).metrics
     if not path.is_file():
         return []
     found = []

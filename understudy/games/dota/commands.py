@@ -118,7 +118,7 @@ def _matches(
         made_up = generate(World(seed=seed), sources.synthetic)
         return made_up, {"synthetic": sources.synthetic, "seed": seed}
     assert sources.api is not None
-    folder = run.folder / "downloads"
+    folder = run.downloads
     _download(sources.api, wanted, folder, quiet)
     return read_logs(folder), {"api": sources.api}
 
@@ -247,12 +247,13 @@ def drift(
     """
     from understudy.games.dota.advice.match_context import SHIPPED
     from understudy.games.dota.features.samples import read_samples
+    from understudy.games.dota.value.checkpoint import MODEL_FILE
     from understudy.games.dota.value.checkpoint import load as load_value
     from understudy.games.dota.value.drift import watch
 
     folder = model or SHIPPED
     judged = watch(
-        load_value(folder / "model.json"), read_samples(run_of(out, "dota").samples), folder
+        load_value(folder / MODEL_FILE), read_samples(run_of(out, "dota").samples), folder
     )
     if json:
         print(json_text.dumps(judged, indent=2))

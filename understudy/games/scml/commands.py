@@ -158,7 +158,7 @@ def record(
     written = _trace(run, tournament) if trace else None
     planned = schedule(tournament, purpose=RECORD, watched=watched, keep=None, trace=written)
     if background:
-        go_to_background(run.folder / "record.log")
+        go_to_background(run.log)
         return
     if not working.resume:
         run.trace.unlink(missing_ok=True)  # it tells of the worlds that are deleted
@@ -235,7 +235,7 @@ def compete(
     Example: understudy compete scml Penguin AS0 built-ins --configs 100
     """
     from understudy.data.files import write_text
-    from understudy.data.runs import COMPETE
+    from understudy.data.runs import COMPETE, STRENGTH
     from understudy.games.scml.recording.failures import failure_lines
     from understudy.games.scml.report.terminal import strength_table
     from understudy.games.scml.strength.strength import assess
@@ -248,14 +248,14 @@ def compete(
     competition = compete_stage.compete(load("scml"), run, planned, **working.settings())
     strength = assess(competition.results)
     text = json_text.dumps(strength.to_json(), indent=2)
-    write_text(competition.folder / "strength.json", text + "\n")
+    write_text(competition.folder / STRENGTH, text + "\n")
     if json:
         print(text)
     else:
         out_console.print(strength_table(strength))
         for line in failure_lines(competition.folder):
             print(line)
-        print(f"All of it: {competition.folder / 'strength.json'}")
+        print(f"All of it: {competition.folder / STRENGTH}")
 
 
 def verify(

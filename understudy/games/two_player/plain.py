@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # these take seconds to import
     from understudy.league.interface import League
     from understudy.learn.recipe import Recipe
     from understudy.learn.rl.env import Matches, Seen
+    from understudy.learn.rl.playout import Outcome
     from understudy.report.page import Panel
 
     class PlainMatches(Matches, Protocol):
@@ -95,86 +96,72 @@ class _Plain:
 
     def play(self, fixture: Fixture) -> Played:
         """Play a match per seed, side by side; those that need not be kept in outline."""
+        from understudy.learn.rl.playout import Recorder, playout
+
         seeds = np.array(fixture.seeds, np.int64)
-        game, running = self.make(len(seeds), 0.0), np.arange(len(seeds))
-        game.begin(running, seeds)
-        seats = [self._seat(ref, seat, seeds) for seat, ref in enumerate(fixture.players)]
-        kept = len(seeds) if fixture.keep is None else fixture.keep
-        score, steps = np.zeros(len(seeds), np.float32), np.zeros(len(seeds), np.int32)
-        ending, film = np.full(len(seeds), "ended by the rules"), list[tuple[Array, ...]]()
-        while len(running):
-            seen = game.observe()
-            for choose in seats:
-                choose(game, seen, running)
-            filmed = running[running < kept]
-            before = steps[filmed], seen.observation[filmed], seen.legal[filmed]
-            chosen = game.chosen[filmed].copy()
-            stepped = game.step()
-            film.append((filmed, *before, chosen, stepped.reward[filmed]))
-            steps[running] += 1
-            over = stepped.ended | stepped.cut
-            score[over] = stepped.score[over, 0]
-            ending[stepped.cut] = "cut short"
-            running = running[~over[running]]
-        outline = self._outline(fixture, score, steps, ending)
+        game = self.make(len(seeds), 0.0)
+        choosers = [self._chooser(ref, game, seeds) for ref in fixture.players]
+        recorder = Recorder["Seen"](
+            len(seeds) if fixture.keep is None else fixture.keep,
+            lambda seen, which: (*(part[which] for part in seen), game.chosen[which]),
+            lambda stepped, which: (stepped.reward[which],),
+        )
+        who = np.tile([0, 1], (len(seeds), 1))
+        outcome = playout(game, seeds, who, choosers, see=game.observe, recorder=recorder)
+        outline = self._outline(fixture, outcome)
         ids = np.array(outline["match"].to_pylist())
         return Played(
             both_sides(self.results, outline),
-            {"matches": outline, "steps": self._film(ids, film)},
+            {"matches": outline, "steps": self._steps_table(ids, *recorder.columns())},
         )
 
-    def _seat(
-        self, ref: PlayerRef, seat: int, seeds: Array
-    ) -> "Callable[[PlainMatches, Seen, Array], None]":
-        """Lets a player choose in the running matches; its dice hang on seed and step alone."""
+    def _chooser(
+        self, ref: PlayerRef, game: "PlainMatches", seeds: Array
+    ) -> "Callable[[Seen, Array, int], None]":
+        """Lets a player choose in some matches; its dice hang on seed, seat and step alone."""
         if ref.weights is None:
-            return lambda game, seen, running: game.script(ref.name, running, seat)
-        import torch
-
+            return lambda seen, which, seat: game.script(ref.name, which, seat)
         from understudy.learn.policy import load_policy
+        from understudy.learn.rl.opponents import let_choose
 
         policy = load_policy(ref.weights, self.decisions)
-        dice = [np.random.default_rng((seed, seat)) for seed in seeds]
+        dice = [[np.random.default_rng((seed, seat)) for seed in seeds] for seat in (0, 1)]
         heads = len(self.decisions.heads)
 
-        def choose(game: "PlainMatches", seen: "Seen", running: Array) -> None:
-            drawn = np.stack([dice[place].random(heads, np.float32) for place in running])
-            observation, legal = (torch.from_numpy(part[running, seat]) for part in seen)
-            options = policy.sample(observation, legal, torch.from_numpy(drawn))
-            game.choose(running, np.full(len(running), seat), options.numpy())
+        def choose(seen: "Seen", which: Array, seat: int) -> None:
+            uniform = np.stack([dice[seat][place].random(heads, np.float32) for place in which])
+            let_choose(policy, game, seen, which, np.full(len(which), seat), uniform)
 
         return choose
 
-    def _outline(self, fixture: Fixture, score: Array, steps: Array, ending: Array) -> pa.Table:
+    def _outline(self, fixture: Fixture, outcome: "Outcome") -> pa.Table:
         """One row per match."""
         one, other = (ref.name for ref in fixture.players)
         return self.matches.build(
             {
                 "match": [f"{one}-{other}-{seed}" for seed in fixture.seeds],
                 "seed": fixture.seeds,
-                "player_0": [one] * len(score),
-                "player_1": [other] * len(score),
-                "score": score,
-                "steps": steps,
-                "ending": ending,
+                "player_0": [one] * len(fixture.seeds),
+                "player_1": [other] * len(fixture.seeds),
+                "score": outcome.score[:, 0],
+                "steps": outcome.steps,
+                "ending": np.where(outcome.cut, "cut short", "ended by the rules"),
             }
         )
 
-    def _film(self, ids: Array, film: list[tuple[Array, ...]]) -> pa.Table:
+    def _steps_table(self, ids: Array, which: Array, step: Array, *parts: Array) -> pa.Table:
         """One row per match, step and player, in that order."""
-        which, step, *both = (np.concatenate(part) for part in zip(*film, strict=True))
-        order = np.argsort(which, kind="stable")  # within a match the film is in order already
-        observation, legal, chosen = (x[order].reshape(-1, x.shape[2]) for x in both[:3])
+        observation, legal, chosen = (part.reshape(-1, part.shape[2]) for part in parts[:3])
         decisions = self.decisions
         return self.steps.build(
             {
-                "match": np.repeat(ids[which[order]], 2),
-                "step": np.repeat(step[order], 2),
-                "slot": np.tile(np.array([0, 1], np.int8), len(order)),
+                "match": np.repeat(ids[which], 2),
+                "step": np.repeat(step, 2),
+                "slot": np.tile(np.array([0, 1], np.int8), len(which)),
                 **dict(zip(decisions.features, observation.T, strict=True)),
                 **dict(zip(decisions.heads, chosen.T, strict=True)),
                 "legal": pack_legal(legal),
-                "reward": both[3][order].ravel(),
+                "reward": parts[3].ravel(),
             }
         )
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from understudy.data.files import write_text
+from understudy.data.runs import LeagueFolder
 from understudy.data.stats import Estimate
 from understudy.errors import InputError
 from understudy.league.analysis.exploitability import worst_past
@@ -20,8 +21,6 @@ from understudy.league.analysis.ratings import ANCHOR, elo
 from understudy.league.matches import MATCHES
 from understudy.league.population import Roster
 from understudy.league.state import State
-
-SUMMARY = "summary.json"
 
 
 def ratings_of(state: State) -> dict[str, Estimate]:
@@ -85,12 +84,12 @@ def read_lines(folder: Path) -> list[dict[str, Any]]:
 
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
     """Replace the summary in a folder, whole."""
-    write_text(folder / SUMMARY, json.dumps(summary, indent=2, allow_nan=False) + "\n")
+    write_text(LeagueFolder(folder).summary, json.dumps(summary, indent=2, allow_nan=False) + "\n")
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
     """What `write_summary` wrote."""
-    path = folder / SUMMARY
+    path = LeagueFolder(folder).summary
     try:
         found: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError) as failure:

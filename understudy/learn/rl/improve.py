@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from understudy.learn.policy import FactoredPolicy
 from understudy.learn.rl.actors import Actors
-from understudy.learn.rl.env import Opponent
 from understudy.learn.rl.learner import Refiner
+from understudy.learn.rl.opponents import Opponent
 from understudy.learn.rl.recipe import Refinement
 
 

@@ -22,7 +22,7 @@ from understudy.learn.checkpoint import as_arrays, as_tensors
 from understudy.learn.policy import FactoredPolicy
 from understudy.learn.rl.actor_critic import ActorCritic, Critic
 from understudy.learn.rl.actors import Actors
-from understudy.learn.rl.env import Opponent, packed, unpacked
+from understudy.learn.rl.opponents import Opponent, packed, unpacked
 from understudy.learn.rl.recipe import START, Refinement
 from understudy.learn.rl.replay_buffer import Replay
 from understudy.learn.rl.rollout import Job, Rollout, seating

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.files import write_text
+from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
-from understudy.learn.base import CHECKPOINT, EVALUATION, read_evaluation, usable_device
+from understudy.learn.base import read_evaluation, usable_device
 from understudy.learn.checkpoint import own_randomness, reading_checkpoint, write_checkpoint
 from understudy.learn.metrics_log import Journal
 from understudy.learn.policy import load_policy, save_policy
@@ -91,12 +92,12 @@ class _Training:
             "latest": self.latest,
             **self.refiner.state(),
         }
-        write_checkpoint(self.out / CHECKPOINT, content)
+        write_checkpoint(ModelFolder(self.out).checkpoint, content)
         save_policy(self.out, self.refiner.policy)
 
     def resume(self) -> None:
         """Go back to the checkpoint, if there is one."""
-        path = self.out / CHECKPOINT
+        path = ModelFolder(self.out).checkpoint
         if not path.is_file():
             return
         game = self.recipe.decisions.table.game
@@ -120,7 +121,7 @@ class _Training:
             "seconds": round(self.seconds, 3),
             "met": {name: _shares(counts) for name, counts in self.latest["tally"].items()},
         }
-        write_text(self.out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+        write_text(ModelFolder(self.out).evaluation, json.dumps(evaluation, indent=2) + "\n")
         return evaluation
 
 

@@ -23,8 +23,9 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from understudy.data.files import write_text
+from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
-from understudy.learn.base import CHECKPOINT, EVALUATION, read_evaluation, usable_device
+from understudy.learn.base import read_evaluation, usable_device
 from understudy.learn.checkpoint import (
     own_randomness,
     random_state,
@@ -172,11 +173,11 @@ class Training(Generic[N, B]):
             "position": asdict(self.at),
             "means": asdict(self.means),
         }
-        write_checkpoint(self.out / CHECKPOINT, content)
+        write_checkpoint(ModelFolder(self.out).checkpoint, content)
 
     def resume(self) -> None:
         """Go back to the checkpoint, if there is one."""
-        path = self.out / CHECKPOINT
+        path = ModelFolder(self.out).checkpoint
         if not path.is_file():
             return
         with reading_checkpoint(path, self.device, self.cure) as content:
@@ -256,5 +257,5 @@ def _conclude(training: Training[N, B]) -> dict[str, Any]:
         "val": task.score(best, "val").to_json(),
         "test": task.score(best, "test").to_json(),
     }
-    write_text(out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+    write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
     return evaluation

@@ -15,8 +15,9 @@ from understudy.games.arena.recipes import RECIPES
 from understudy.games.arena.sim import rules as r
 from understudy.learn.policy import FactoredPolicy, PolicyShape
 from understudy.learn.rl.actors import Actors
-from understudy.learn.rl.env import Matches, Opponent, packed
+from understudy.learn.rl.env import Matches
 from understudy.learn.rl.learner import Refiner, met_by
+from understudy.learn.rl.opponents import Opponent, packed
 from understudy.learn.rl.rollout import Job, collect
 from understudy.pipeline.pairings import Fixture
 

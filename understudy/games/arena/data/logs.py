@@ -218,7 +218,7 @@ class _Match:
 class _Film:
     """The rows of one file."""
 
-    def __init__(self, source: str, *, live: bool):
+    def __init__(self, source: str, *, live: bool) -> None:
         self.source, self.live = source, live
         self.matches: dict[str, _Match] = {}
         self.which, self.step, self.slot = array("q"), array("i"), array("b")

@@ -15,7 +15,7 @@ import numpy as np
 
 from understudy.data import shards
 from understudy.data.files import write_text, writing
-from understudy.data.runs import Run
+from understudy.data.runs import ModelFolder, Run
 from understudy.data.shards import whole_shards
 from understudy.data.stats import paired_difference
 from understudy.errors import InputError
@@ -26,7 +26,6 @@ from understudy.games.dota.policies import next_item, purchases, wards
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value import splits
 from understudy.games.dota.value.splits import Split
-from understudy.learn.base import EVALUATION
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 
 ITEMS_FILE, WARDS_FILE = "items.npz", "wards.npz"
@@ -196,7 +195,7 @@ def _finish(
 ) -> dict[str, Any]:
     seconds = round(time.perf_counter() - began, 1)
     told = {"policy": dict(tables), "counts": counts, "steps": 1, "seconds": seconds, **more}
-    write_text(out / EVALUATION, json.dumps(told, indent=2) + "\n")
+    write_text(ModelFolder(out).evaluation, json.dumps(told, indent=2) + "\n")
     return told
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from understudy.data import shards
-from understudy.data.runs import Run
+from understudy.data.runs import EVALUATION, Run
 from understudy.errors import InputError
 from understudy.games.dota.advice.match_context import Models, Story, load_models, recorded
 from understudy.games.dota.advice.recommend import SIDES
@@ -198,7 +198,7 @@ def _wards_panel(story: Story) -> Panel:
 def run_panels(run: Run) -> list[Panel]:
     """What the value models of a run are worth."""
     found = []
-    for path in sorted(run.models.glob("*/evaluation.json")):
+    for path in sorted(run.models.glob(f"*/{EVALUATION}")):
         told = json.loads(path.read_text())
         if "line_up" in told:
             found.append(_line_up_panel(path.parent.name, told))

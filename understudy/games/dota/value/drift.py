@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from understudy.data.runs import ModelFolder
 from understudy.data.stats import percentile, resamples_one_by_one
 from understudy.errors import InputError
 from understudy.games.dota import facts
@@ -77,7 +78,7 @@ def drift(
 
 def watch(model: "ValueModel", samples: Samples, folder: Path, seed: int = 0) -> dict[str, Any]:
     """A trained model on samples of any run; matches that `folder` says it saw are left out."""
-    trained = folder / "splits" / "train.txt"
+    trained = ModelFolder(folder).splits / "train.txt"
     seen = list(splits.numbers_in(trained)) if trained.is_file() else []
     known = np.isin(samples.match_id, np.array(seen, np.int64))
     fresh = samples.where(~known).begun()

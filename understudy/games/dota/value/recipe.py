@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from understudy.data.files import write_text
-from understudy.data.runs import Run
+from understudy.data.runs import ModelFolder, Run
 from understudy.data.shards import whole_shards
 from understudy.data.stats import paired_difference, percentile
 from understudy.errors import InputError
@@ -37,7 +37,7 @@ from understudy.games.dota.value.splits import (
     write_split,
 )
 from understudy.games.dota.value.trees import V0, V1, Trees
-from understudy.learn.base import EVALUATION, read_evaluation
+from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 
 BAR = "LR-7"
@@ -98,7 +98,7 @@ class ValueRecipe:
         began = time.perf_counter()
         known = read_samples(job.run.samples)
         split = self._split(known, job.run)
-        write_split(out / "splits", split, seed)
+        write_split(ModelFolder(out).splits, split, seed)
         train, val, test = (known.of(part) for part in (split.train, split.val, split.test))
         fitted: dict[str, Fitted] = {}
         for number, (name, model) in enumerate(self.models.items(), start=1):
@@ -117,7 +117,7 @@ class ValueRecipe:
         }
         if progress:
             progress(len(self.models) + 1, len(self.models) + 1, {})
-        write_text(out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+        write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
         return evaluation
 
     def _split(self, known: Samples, run: Run) -> Split:

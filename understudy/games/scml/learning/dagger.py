@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from understudy import workers
 from understudy.data.files import write_text, writing
 from understudy.data.players import PlayerRef
-from understudy.data.runs import RECORD, Run
+from understudy.data.runs import RECORD, ModelFolder, Run
 from understudy.data.shards import shard_path, shard_paths, whole_shards, write_shard
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle, write_bundle
@@ -24,7 +24,7 @@ from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE, first_weights
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.tournament.design import Tournament, WorldPlan, schedule
-from understudy.learn.base import EVALUATION, read_evaluation
+from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 
 
@@ -98,7 +98,7 @@ class DaggerRecipe:
         last = read_bundle(current)
         kept = {name: layer for name, layer in first.layers.items() if name == "l4"}
         write_bundle(job.out / WEIGHTS, Bundle({**kept, **last.layers}, last.about))
-        write_text(job.out / EVALUATION, json.dumps(found, indent=2) + "\n")
+        write_text(ModelFolder(job.out).evaluation, json.dumps(found, indent=2) + "\n")
         return found
 
     def _play(self, weights: Path, folder: Path, seed: int, worker: str | int | None) -> None:
@@ -145,7 +145,7 @@ def _fill(given: Path, folder: Path) -> None:
 
 def _gather(given: Path, folder: Path) -> None:
     """All samples in one folder: those given, and those just played."""
-    together = folder / "samples"
+    together = ModelFolder(folder).samples
     together.mkdir(parents=True, exist_ok=True)
     for path in shard_paths(given, ROUND_SAMPLES):
         _link(path, together / path.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.files import write_text
-from understudy.data.runs import Run
+from understudy.data.runs import ModelFolder, Run
 from understudy.data.shards import whole_shards
 from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle, write_bundle
 from understudy.games.scml.learning.backfill import fill_goals
@@ -15,7 +15,7 @@ from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import PriorityRecipe
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
-from understudy.learn.base import EVALUATION, read_evaluation
+from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, Progress, TrainingJob, TrainOptions
 
 
@@ -49,7 +49,7 @@ class WholeRecipe:
         steps = [self.l2.steps, self.l3.steps, self.l4.steps]
         found = {}
         done = 0
-        filled = out / "samples"
+        filled = ModelFolder(out).samples
         for name, recipe, source in (
             ("l2", self.l2, samples),
             ("l3", self.l3, filled),
@@ -83,5 +83,5 @@ def _together(out: Path, found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
         "test": found["l3"]["test"],
         "layers": dict(found),
     }
-    write_text(out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+    write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
     return evaluation
