@@ -17,6 +17,7 @@ import sys
 
 from tests.small_runs import tiny_recipe
 from understudy import cli, games
+from understudy.data.players import PlayerRef
 from understudy.pipeline import pairings
 
 
@@ -41,7 +42,7 @@ def prepare(stage):
     """Import and compile what the stage needs."""
     arena = games.load("arena")
     if stage == "record":
-        players = tuple(games.PlayerRef(name) for name in ("expert", "rusher", "kiter"))
+        players = tuple(PlayerRef(name) for name in ("expert", "rusher", "kiter"))
         for pair in itertools.permutations(players, 2):
             arena.play(pairings.Fixture(pair, (0,)))
     if stage == "train":

@@ -3,6 +3,7 @@
 import time
 
 from understudy import games
+from understudy.data.players import PlayerRef
 from understudy.pipeline import playing as playing_stage
 from understudy.pipeline.pairings import Fixture
 
@@ -11,7 +12,7 @@ play = playing_stage._play_fixture
 
 # A task's time limit counts from its call; compiling must not count.
 for opponent in ("rusher", "kiter"):
-    pair = (games.PlayerRef("expert"), games.PlayerRef(opponent))
+    pair = (PlayerRef("expert"), PlayerRef(opponent))
     games.load("arena").play(Fixture(pair, (0,)))
 
 

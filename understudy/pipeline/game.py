@@ -24,14 +24,6 @@ if TYPE_CHECKING:  # these take seconds to import; `--help` should not
     from understudy.report.page import Panel
 
 
-@dataclass(frozen=True)
-class PlayerRef:
-    """A player by name: scripted, or trained and then with the folder of its weights."""
-
-    name: str
-    weights: Path | None = None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
     """Matches planned before any is played."""
