@@ -125,13 +125,13 @@ def test_what_is_weighed_by_hand():
     st.integers(1, 14),
 )
 @settings(max_examples=60)
-def test_softmax_is_a_distribution_over_what_is_allowed(scores, bits):
+def test_chances_are_a_distribution_over_what_is_not_owned(scores, bits):
     score = np.array(scores)
     allowed = np.array([bool(bits >> k & 1) for k in range(4)])
-    chance = next_item.softmax(score, allowed)
+    chance = next_item.chances_among(score, ~allowed)
     assert chance.sum(axis=1) == pytest.approx(np.ones(len(score)))
     assert not chance[:, ~allowed].any()
-    assert next_item.softmax(score + 50.0, allowed) == pytest.approx(chance, abs=1e-9)
+    assert next_item.chances_among(score + 50.0, ~allowed) == pytest.approx(chance, abs=1e-9)
 
 
 def test_weights_make_the_choices_likeliest():

@@ -16,6 +16,7 @@ from understudy.games.dota.sources.tables import RECORDINGS
 from understudy.pipeline import encode as encode_stage
 from understudy.pipeline import import_matches as import_matches_stage
 from understudy.pipeline import train as train_stage
+from understudy.pipeline.game import Imported
 
 KEYS = inventory.item_keys()
 
@@ -192,7 +193,7 @@ def test_decisions_of_all_shards_are_joined_and_matches_lie_by_their_beginning(t
             path = shards.shard_path(tmp_path / "recordings", table, key)
             path.parent.mkdir(exist_ok=True)
             shards.write_shard(path, rows.take(kept))
-    folder = recipes.recordings_beside(tmp_path / "samples")
+    folder = Run(tmp_path).recordings
     outline = recipes.outline_of(folder)
     assert outline.match_id.tolist() == numbers[[4, 5, 3, 2, 1, 0]].tolist()
     found, whole = recipes.gathered(folder, purchases.decisions), purchases.decisions(tables)
@@ -206,7 +207,7 @@ def test_decisions_of_all_shards_are_joined_and_matches_lie_by_their_beginning(t
 def test_what_nobody_did_cannot_be_learned(recipe, what, tmp_path):
     run, game, tables = Run(tmp_path), games.load("dota"), made_up(10)
     tables["events"] = tables["events"].slice(0, 0)
-    nothing = [games.Imported("made up", tables, [])]
+    nothing = [Imported("made up", tables, [])]
     import_matches_stage.take_in(game, run, nothing, {})
     encode_stage.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
     with pytest.raises(InputError, match=f"too few matches with a {what} to split"):
