@@ -208,13 +208,15 @@ def ratio(above: Array, below: Array) -> Array:
 
 def logistic(score: Array) -> Array:
     """1 / (1 + exp(-score)): log odds to chances."""
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(score, -50, 50))))
+    chance: Array = 1.0 / (1.0 + np.exp(-np.clip(score, -50, 50)))
+    return chance
 
 
 def logit(chance: Array) -> Array:
     """The inverse of `logistic`, for chances away from 0 and 1."""
     sure = np.clip(chance, 1e-6, 1 - 1e-6)
-    return np.asarray(np.log(sure / (1 - sure)))
+    odds: Array = sure / (1 - sure)
+    return np.log(odds)
 
 
 def newton(

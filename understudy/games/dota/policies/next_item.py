@@ -114,7 +114,7 @@ class NextItem:
     def chances(self, rows: Decisions) -> Floats:
         """[D, I]; 0 for what is owned."""
         found = [
-            _chances(columns(self.habits, part) @ self.weights, part.owned)
+            chances_among(columns(self.habits, part) @ self.weights, part.owned)
             for part in _chunks(rows)
         ]
         return np.concatenate(found) if found else np.zeros((0, len(item_keys())))
@@ -124,7 +124,7 @@ def _chunks(rows: Decisions, size: int = 4000) -> Sequence[Decisions]:
     return [rows.where(slice(start, start + size)) for start in range(0, len(rows), size)]
 
 
-def _chances(score: Floats, owned: Any) -> Floats:
+def chances_among(score: Floats, owned: Any) -> Floats:
     """In proportion to exp(score), among what is not owned."""
     return np.asarray(softmax(np.where(owned, -np.inf, score), axis=1))
 
@@ -148,12 +148,12 @@ def _weigh(known: Floats, rows: Decisions, ridge: float = 1.0) -> Floats:
     here = np.arange(len(rows))
 
     def loss(tried: Floats) -> float:
-        chance = _chances(known @ tried, rows.owned)[here, rows.chosen]
+        chance = chances_among(known @ tried, rows.owned)[here, rows.chosen]
         away = tried - start
         return float(-np.log(np.maximum(chance, 1e-300)).sum() + ridge / 2 * away @ away)
 
     def slopes(weights: Floats) -> tuple[Floats, Floats]:
-        chance = _chances(known @ weights, rows.owned)
+        chance = chances_among(known @ weights, rows.owned)
         mean = np.einsum("di,dik->dk", chance, known)
         gradient = (mean - known[here, rows.chosen]).sum(axis=0) + ridge * (weights - start)
         square = np.einsum("di,dik,dil->kl", chance, known, known, optimize=True)
