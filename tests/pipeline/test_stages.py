@@ -245,7 +245,7 @@ def test_manifests_say_how_all_was_made(finished):
         0,
     ]
     assert samples["facts"]["inputs"].keys() == set(KEYS)
-    assert model["inputs"].keys() == {f"moves-{key}.parquet" for key in KEYS}
+    assert model["inputs"].keys() == {f"samples/moves-{key}.parquet" for key in KEYS}
     assert model["settings"]["steps"] == 24
     assert results["settings"]["players"].keys() == {"imitate-quick", "expert"}
     assert len(results["settings"]["players"]["imitate-quick"]) == 32  # the digest of its weights
