@@ -25,11 +25,11 @@ from rich.table import Table
 
 from understudy.games.arena import recipes
 from understudy.games.arena.data.encode import MOVES
-from understudy.games.arena.play.batched import ArenaMatches
+from understudy.games.arena.play.batched import BatchedArena
 from understudy.learn.policy import FactoredPolicy, PolicyShape
 from understudy.learn.rl.actors import Actors
 from understudy.learn.rl.env import SELF
-from understudy.learn.rl.learner import Refiner
+from understudy.learn.rl.learner import Learner
 from understudy.learn.rl.opponents import Opponent, packed
 
 HIDDEN = (64, 64)
@@ -57,19 +57,19 @@ def seconds(work: Callable[[], object]) -> float:
 
 def bare_game(matches: int) -> float:
     """CPU seconds per agent-step of the world, its resets and both views."""
-    game = ArenaMatches(matches)
-    game.begin(np.arange(matches), np.arange(matches))
+    game = BatchedArena(matches)
+    game.reset(np.arange(matches), np.arange(matches))
     rng = np.random.default_rng(0)
     sizes = list(MOVES.heads.values())
     options = rng.integers(0, sizes, (2 * matches, len(sizes)))
     place, seat = np.divmod(np.arange(2 * matches), 2)
-    game.choose(place, seat, options)
+    game.set_actions(place, seat, options)
 
     def steps() -> None:
         for _ in range(20):
             game.observe()
-            over = np.flatnonzero(game.step().ended)
-            game.begin(over, over)
+            over = np.flatnonzero(game.step().terminated)
+            game.reset(over, over)
 
     return seconds(steps) / (20 * 2 * matches)
 
@@ -108,16 +108,16 @@ def measure(matches: int, uses: int, mixed: bool, critic: bool) -> list[str]:
         critic=HIDDEN if critic else None,
         critic_first=0,
     )
-    sequences = Refiner(recipe, policy, opponents, 0).sequences
+    sequences = Learner(recipe, policy, opponents, 0).sequences
     updates = uses * sequences // recipe.batch_size
     recipe = replace(recipe, updates=updates, staleness_max=2 * updates, decay=0.0)
-    refiner = Refiner(recipe, policy, opponents, 0)
+    refiner = Learner(recipe, policy, opponents, 0)
     actors = Actors(0)
     spent = seconds(lambda: refiner.iterate(actors)) / (sequences * recipe.steps)
     game = bare_game(matches)
     act, learn = bare_network(policy, sequences, recipe.batch_size * recipe.steps)
-    seats = 2 * matches / sequences  # every seat is played, not every seat is the learner's
-    floor = (game + act) * seats + uses * learn
+    num_players = 2 * matches / sequences  # every seat is played, not every seat is the learner's
+    floor = (game + act) * num_players + uses * learn
     who = "self, expert, frozen" if mixed else "self"
     return [
         f"{matches:,}",
@@ -126,7 +126,10 @@ def measure(matches: int, uses: int, mixed: bool, critic: bool) -> list[str]:
         f"{1 / spent:,.0f}",
         f"{1 / floor:,.0f}",
         f"{floor / spent:.0%}",
-        *(f"{part * 1e6:.2f}" for part in (game * seats, act * seats, uses * learn, spent - floor)),
+        *(
+            f"{part * 1e6:.2f}"
+            for part in (game * num_players, act * num_players, uses * learn, spent - floor)
+        ),
     ]
 
 

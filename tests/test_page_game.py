@@ -83,7 +83,7 @@ def test_a_recorded_row_is_what_the_player_saw(nim):
     played = nim.GAME.play(Fixture((PlayerRef("expert"), PlayerRef("guesser")), (5, 6)))
     samples = nim.GAME.encode(played.recordings, frozenset({"expert"}))["moves"].to_pylist()
     game, expected = nim.Nim(2), []
-    game.begin(np.arange(2), np.array([5, 6]))
+    game.reset(np.arange(2), np.array([5, 6]))
     while game.left.any():
         for seat, name in enumerate(("expert", "guesser")):
             game.script(name, np.arange(2), seat)

@@ -53,8 +53,8 @@ def play(fixture):
     borders = [np.cumsum(strategy(player))[:2] for player in fixture.players]
     rows, matches = [], []
     for seed in fixture.seeds:
-        dice = np.random.default_rng(seed).random(2)
-        moves = [int((dice[side] >= borders[side]).sum()) for side in (0, 1)]
+        rng = np.random.default_rng(seed).random(2)
+        moves = [int((rng[side] >= borders[side]).sum()) for side in (0, 1)]
         name, score = f"{one.name}-{other.name}-{seed}", float(GAIN[*moves])
         rows.append((name, seed, one.name, 0, other.name, score, 1, "throw"))
         rows.append((name, seed, other.name, 1, one.name, -score, 1, "throw"))
@@ -69,11 +69,11 @@ def table(declared, rows):
 
 def improve(lesson):
     """Lean towards what pays against the opponents drawn; multiplicative weights."""
-    dice = np.random.default_rng(lesson.seed)
+    rng = np.random.default_rng(lesson.seed)
     lean = np.log(strategy(lesson.start))
     others = [one.player and strategy(one.player) for one in lesson.opponents]
     shares = [one.probability for one in lesson.opponents]
-    for drawn in dice.choice(len(others), size=lesson.agent_steps, p=shares):
+    for drawn in rng.choice(len(others), size=lesson.agent_steps, p=shares):
         met = softmax(lean) if others[drawn] is None else others[drawn]  # None: itself
         lean = lean + RATE * GAIN @ met
         lean = np.clip(lean - lean.mean(), -LIMIT, LIMIT)

@@ -52,9 +52,9 @@ def test_records_of_one_kind_give_a_belief(tally):
 
 def test_the_lower_bound_holds_as_often_as_it_says():
     """Facts: a decayed mean lets a true 75 % pass as often as luck has it; the bound does not."""
-    dice = np.random.default_rng(1)
-    rates = dice.uniform(size=4000)
-    wins = dice.binomial(30, rates)
+    rng = np.random.default_rng(1)
+    rates = rng.uniform(size=4000)
+    wins = rng.binomial(30, rates)
     lows = [belief(Tally(won, 0.0, 30 - won), 0.9).low for won in wins.astype(float).tolist()]
     assert np.mean(rates > lows) == pytest.approx(0.9, abs=0.02)
 

@@ -85,10 +85,10 @@ HARDEST = payoff(
 )
 
 
-def start(to, succeeded, begun_from="clone", probability=1.0, dice=DICE):
+def start(to, succeeded, begun_from="clone", probability=1.0, rng=DICE):
     roster = league(snapshots=SNAPSHOTS)
     learner = replace(roster.learner("main-exploiter"), begun_from=begun_from)
-    return ResetRule(probability, to)(learner, roster, HARDEST, succeeded, dice)
+    return ResetRule(probability, to)(learner, roster, HARDEST, succeeded, rng)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_what_exploiters_start_over_from(to, succeeded, begun_from, expected):
 
 def test_some_go_on():
     assert start("imitation", True, probability=0.0) is None
-    dice = np.random.default_rng(3)
-    again = [start("imitation", True, probability=0.25, dice=dice) for _ in range(2000)]
+    rng = np.random.default_rng(3)
+    again = [start("imitation", True, probability=0.25, rng=rng) for _ in range(2000)]
     assert np.mean([one is not None for one in again]) == pytest.approx(0.25, abs=0.03)
 
 

@@ -47,7 +47,7 @@ cases = given(
 @cases
 def test_probabilities_match_the_definition_and_illegal_ones_are_zero(sizes, seed, scale):
     logits, legal = draw(sizes, seed, scale=scale)
-    found = Layout(sizes).choices(logits, legal).probabilities()
+    found = Layout(sizes).distribution(logits, legal).probabilities()
     torch.testing.assert_close(
         found.double(), slow_probabilities(sizes, logits, legal), atol=1e-6, rtol=1e-4
     )
@@ -60,11 +60,11 @@ def test_probabilities_match_the_definition_and_illegal_ones_are_zero(sizes, see
 @cases
 def test_a_sample_is_legal_whatever_is_drawn(sizes, seed, scale):
     logits, legal = draw(sizes, seed, scale=scale)
-    choices = Layout(sizes).choices(logits, legal)
+    distribution = Layout(sizes).distribution(logits, legal)
     chance = torch.Generator().manual_seed(seed)
     for uniform in (0.0, 0.5, 0.9999999, 1.0, None):
         drawn = torch.rand(len(logits), len(sizes), generator=chance)
-        action = choices.sample(drawn if uniform is None else torch.full_like(drawn, uniform))
+        action = distribution.sample(drawn if uniform is None else torch.full_like(drawn, uniform))
         for head, span in enumerate(spans(sizes)):
             assert legal[:, span].gather(1, action[:, head, None]).all()
 
@@ -72,49 +72,51 @@ def test_a_sample_is_legal_whatever_is_drawn(sizes, seed, scale):
 def test_samples_are_as_frequent_as_their_probabilities():
     logits, legal = draw(SIZES, seed=1, rows=1, scale=1.0)
     rows = 20_000
-    choices = Layout(SIZES).choices(logits.expand(rows, -1), legal.expand(rows, -1))
+    distribution = Layout(SIZES).distribution(logits.expand(rows, -1), legal.expand(rows, -1))
     uniform = torch.rand(rows, len(SIZES), generator=torch.Generator().manual_seed(2))
-    action = choices.sample(uniform)
+    action = distribution.sample(uniform)
     for head, (span, size) in enumerate(zip(spans(SIZES), SIZES, strict=True)):
         share = action[:, head].bincount(minlength=size) / rows
-        torch.testing.assert_close(share, choices.probabilities()[0, span], atol=0.015, rtol=0)
+        torch.testing.assert_close(share, distribution.probabilities()[0, span], atol=0.015, rtol=0)
 
 
 def test_a_sample_is_the_option_whose_share_is_hit():
     # shares 0.2, 0.3, 0.5 end at 0.2, 0.5, 1
     logits = torch.tensor([[0.2, 0.3, 0.5]]).log().expand(4, -1)
-    choices = Layout((3,)).choices(logits, torch.ones(4, 3, dtype=torch.bool))
-    action = choices.sample(torch.tensor([[0.1], [0.3], [0.49], [0.51]]))
+    distribution = Layout((3,)).distribution(logits, torch.ones(4, 3, dtype=torch.bool))
+    action = distribution.sample(torch.tensor([[0.1], [0.3], [0.49], [0.51]]))
     assert action[:, 0].tolist() == [0, 1, 1, 2]
 
 
 def test_the_ends_of_the_interval_mean_the_first_and_last_option_that_can_be():
     logits = torch.tensor([[0.0, -300.0, 1.0, 1.0, -300.0, 0.0]])  # two too unlikely to be numbers
     legal = torch.tensor([[False, True, True, True, True, False]])
-    choices = Layout((6,)).choices(logits, legal)
-    assert choices.probabilities()[0, 1] == 0
-    assert choices.sample(torch.zeros(1, 1)).item() == 2
-    assert choices.sample(torch.full((1, 1), 1.1)).item() == 4  # beyond all shares, yet legal
+    distribution = Layout((6,)).distribution(logits, legal)
+    assert distribution.probabilities()[0, 1] == 0
+    assert distribution.sample(torch.zeros(1, 1)).item() == 2
+    assert distribution.sample(torch.full((1, 1), 1.1)).item() == 4  # beyond all shares, yet legal
 
 
 def test_log_prob_matches_the_definition():
     logits, legal = draw(SIZES, seed=3)
-    choices = Layout(SIZES).choices(logits, legal)
+    distribution = Layout(SIZES).distribution(logits, legal)
     expected = slow_probabilities(SIZES, logits, legal)
-    action = choices.sample(torch.rand(6, 4, generator=torch.Generator().manual_seed(0)))
+    action = distribution.sample(torch.rand(6, 4, generator=torch.Generator().manual_seed(0)))
     for row in range(6):
         by_head = [
             expected[row, span][action[row, head]].log().item()
             for head, span in enumerate(spans(SIZES))
         ]
-        assert choices.log_prob_by_head(action)[row].tolist() == pytest.approx(by_head, abs=1e-5)
-        assert choices.log_prob(action)[row].item() == pytest.approx(sum(by_head), abs=1e-5)
+        assert distribution.log_prob_by_head(action)[row].tolist() == pytest.approx(
+            by_head, abs=1e-5
+        )
+        assert distribution.log_prob(action)[row].item() == pytest.approx(sum(by_head), abs=1e-5)
 
 
 def test_entropy_divergence_and_mean_match_their_definitions():
     logits, legal = draw(SIZES, seed=4)
     layout = Layout(SIZES)
-    one, other = layout.choices(logits, legal), layout.choices(logits.flip(0), legal)
+    one, other = layout.distribution(logits, legal), layout.distribution(logits.flip(0), legal)
     p, q = one.probabilities().double(), other.probabilities().double()
     entropy = -torch.where(legal, p * p.log(), 0).sum(1)
     divergence = torch.where(legal, p * (p.log() - q.log()), 0).sum(1)
@@ -131,15 +133,15 @@ def test_entropy_divergence_and_mean_match_their_definitions():
 def test_divergence_is_never_negative_and_none_from_oneself(sizes, seed, scale):
     logits, legal = draw(sizes, seed, scale=scale)
     layout = Layout(sizes)
-    one, other = layout.choices(logits, legal), layout.choices(logits.flip(0), legal)
+    one, other = layout.distribution(logits, legal), layout.distribution(logits.flip(0), legal)
     assert (one.kl(other) >= -1e-4).all()
     assert (one.kl(one) == 0).all()
 
 
 def test_even_odds_have_the_entropy_of_their_number():
     layout = Layout((4, 2))
-    choices = layout.choices(torch.zeros(1, 6), torch.ones(1, 6, dtype=torch.bool))
-    assert choices.entropy().item() == pytest.approx(math.log(4) + math.log(2))
+    distribution = layout.distribution(torch.zeros(1, 6), torch.ones(1, 6, dtype=torch.bool))
+    assert distribution.entropy().item() == pytest.approx(math.log(4) + math.log(2))
 
 
 @pytest.mark.parametrize("what", ["log_prob", "entropy", "kl", "mean"])
@@ -147,12 +149,12 @@ def test_no_gradient_reaches_an_illegal_option(what):
     logits, legal = draw(SIZES, seed=5)
     logits.requires_grad_()
     layout = Layout(SIZES)
-    choices = layout.choices(logits, legal)
+    distribution = layout.distribution(logits, legal)
     target = {
-        "log_prob": lambda: choices.log_prob(choices.best()),
-        "entropy": choices.entropy,
-        "kl": lambda: choices.kl(layout.choices(logits.detach().flip(0), legal)),
-        "mean": choices.mean_log_prob,
+        "log_prob": lambda: distribution.log_prob(distribution.best()),
+        "entropy": distribution.entropy,
+        "kl": lambda: distribution.kl(layout.distribution(logits.detach().flip(0), legal)),
+        "mean": distribution.mean_log_prob,
     }[what]()
     target.sum().backward()
     assert torch.isfinite(logits.grad).all()
@@ -163,21 +165,21 @@ def test_no_gradient_reaches_an_illegal_option(what):
 def test_a_head_without_a_legal_option_is_even_and_teaches_nothing():
     logits = torch.tensor([[5.0, -5.0, 1.0, 2.0, 3.0]], requires_grad=True)
     legal = torch.tensor([[False, False, True, True, False]])
-    choices = Layout((2, 3)).choices(logits, legal)
-    assert choices.probabilities()[0, :2].tolist() == [0.5, 0.5]
-    assert choices.sample(torch.tensor([[0.7, 0.0]])).tolist() == [[1, 0]]
-    choices.log_prob(torch.tensor([[0, 0]])).sum().backward()
+    distribution = Layout((2, 3)).distribution(logits, legal)
+    assert distribution.probabilities()[0, :2].tolist() == [0.5, 0.5]
+    assert distribution.sample(torch.tensor([[0.7, 0.0]])).tolist() == [[1, 0]]
+    distribution.log_prob(torch.tensor([[0, 0]])).sum().backward()
     assert logits.grad[0, :2].tolist() == [0, 0]
 
 
 def test_an_illegal_choice_is_hopeless_yet_finite():
-    choices = Layout((2,)).choices(torch.zeros(1, 2), torch.tensor([[True, False]]))
-    assert choices.log_prob(torch.tensor([[1]])).item() == pytest.approx(ILLEGAL)
+    distribution = Layout((2,)).distribution(torch.zeros(1, 2), torch.tensor([[True, False]]))
+    assert distribution.log_prob(torch.tensor([[1]])).item() == pytest.approx(ILLEGAL)
 
 
 def test_the_best_option_is_the_likeliest_legal_one():
     logits, legal = torch.tensor([[1.0, 3.0, 2.0]]), torch.tensor([[True, False, True]])
-    assert Layout((3,)).choices(logits, legal).best().tolist() == [[2]]
+    assert Layout((3,)).distribution(logits, legal).best().tolist() == [[2]]
 
 
 @pytest.mark.parametrize("sizes", [(), (2, 0)])
@@ -188,4 +190,4 @@ def test_a_head_without_options_is_refused(sizes):
 
 def test_a_wrong_shape_is_refused():
     with pytest.raises(TypeError, match="legal"):
-        Layout((2,)).choices(torch.zeros(3, 2), torch.ones(2, 2, dtype=torch.bool))
+        Layout((2,)).distribution(torch.zeros(3, 2), torch.ones(2, 2, dtype=torch.bool))

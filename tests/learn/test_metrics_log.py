@@ -7,7 +7,7 @@ import pytest
 
 from tests.learn.fitting import fit
 from understudy.errors import InputError
-from understudy.learn.metrics_log import Journal, read_metrics
+from understudy.learn.metrics_log import MetricsLogger, read_metrics
 
 
 class StoppedError(Exception):
@@ -37,7 +37,7 @@ def test_tensorboard_gets_the_same_numbers(samples, recipe, tmp_path):
 
 def test_without_tensorboard_training_goes_on(monkeypatch, tmp_path, caplog):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with caplog.at_level("INFO"), Journal(tmp_path, 0) as written:
+    with caplog.at_level("INFO"), MetricsLogger(tmp_path, 0) as written:
         written.write(3, {"a": 1.0})
     assert read_metrics(tmp_path) == [{"step": 3, "a": 1.0}]
     assert "no TensorBoard events" in caplog.text
@@ -47,7 +47,7 @@ def test_lines_after_the_step_and_unfinished_ones_are_dropped(tmp_path, monkeypa
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     whole = '{"step": 2, "a": 0.1}\n{"step": 4, "a": 0.2}\n'
     (tmp_path / "metrics.jsonl").write_text(whole + '{"step": 6, "a": 0.3}\n{"step": 8, "')
-    with Journal(tmp_path, 4):
+    with MetricsLogger(tmp_path, 4):
         assert (tmp_path / "metrics.jsonl").read_text() == whole
 
 
@@ -63,9 +63,9 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with Journal(tmp_path, 0) as journal:
+    with MetricsLogger(tmp_path, 0) as logger:
         monkeypatch.setattr(Path, "open", full)
         with pytest.raises(
             InputError, match=r"metrics\.jsonl: No space left on device\. Free some"
         ):
-            journal.write(1, {"a": 1.0})
+            logger.write(1, {"a": 1.0})

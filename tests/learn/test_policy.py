@@ -137,11 +137,9 @@ def test_a_standardised_policy_does_not_mind_the_unit_of_a_feature():
     shape = PolicyShape(("a", "b"), {"x": 3}, (8,))
     plain, scaled = FactoredPolicy(shape, 5), FactoredPolicy(shape, 5)
     observation = torch.randn(6, 2, generator=torch.Generator().manual_seed(0))
-    mean, spread = torch.tensor([3.0, -1.0]), torch.tensor([10.0, 0.5])
-    scaled.standardise(mean, spread)
-    torch.testing.assert_close(
-        scaled(observation * spread + mean).logits, plain(observation).logits
-    )
+    mean, std = torch.tensor([3.0, -1.0]), torch.tensor([10.0, 0.5])
+    scaled.standardise(mean, std)
+    torch.testing.assert_close(scaled(observation * std + mean).logits, plain(observation).logits)
 
 
 def test_a_feature_that_never_varies_stays_finite():

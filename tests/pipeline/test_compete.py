@@ -31,13 +31,13 @@ def test_matches_of_a_competition_come_in_pairs_with_sides_swapped(tmp_path):
     by_seed = {}
     for row in results:
         by_seed.setdefault(row["seed"], set()).add((row["player"], row["slot"]))
-    sides = Counter(len(seats) for seats in by_seed.values())
+    sides = Counter(len(num_players) for num_players in by_seed.values())
     assert sides == {4: 6, 2: 3}  # of 5 matches, the last has no rematch
-    for seats in by_seed.values():
-        players = {player for player, _ in seats}
+    for num_players in by_seed.values():
+        players = {player for player, _ in num_players}
         assert len(players) == 2
-        if len(seats) == 4:
-            assert seats == {(player, slot) for player in players for slot in (0, 1)}
+        if len(num_players) == 4:
+            assert num_players == {(player, slot) for player in players for slot in (0, 1)}
 
 
 def test_a_competition_never_plays_a_recorded_match(recorded, tmp_path):

@@ -26,7 +26,7 @@ def shard(folder, table, key):
     return path
 
 
-def cut(path):
+def truncated(path):
     """As a copy that broke off leaves it."""
     os.truncate(path, path.stat().st_size // 2)
 
@@ -123,7 +123,7 @@ def test_only_the_samples_of_changed_recordings_are_made_again(run):
 
 
 def test_damaged_samples_are_made_again(run, recorded):
-    cut(shard(run, "moves", "00001"))
+    truncated(shard(run, "moves", "00001"))
     succeed(ENCODE, run)
     assert contents(run) == contents(recorded)
 

@@ -18,7 +18,7 @@ ILLEGAL = -1e9
 """Logit of an illegal option: its probability is exactly 0, yet 0 times it is not NaN."""
 
 
-class Choices(NamedTuple):
+class MaskedCategorical(NamedTuple):
     """The distributions of B decisions."""
 
     log_probabilities: Float[Tensor, "B H M"]
@@ -52,7 +52,7 @@ class Choices(NamedTuple):
         """In nats."""
         return -(self._shares() * self.log_probabilities).sum(2)
 
-    def kl(self, other: "Choices") -> Float[Tensor, " B"]:
+    def kl(self, other: "MaskedCategorical") -> Float[Tensor, " B"]:
         """Divergence of `other` from these, KL(self || other), summed over heads."""
         difference = self.log_probabilities - other.log_probabilities
         return (self._shares() * difference).sum((1, 2))
@@ -98,11 +98,13 @@ class Layout(nn.Module):
         real = torch.arange(self.width) < torch.tensor(sizes)[:, None]
         self.register_buffer("position", real.flatten().nonzero()[:, 0], persistent=False)
 
-    def choices(self, logits: Float[Tensor, "B O"], legal: Bool[Tensor, "B O"]) -> Choices:
+    def distribution(
+        self, logits: Float[Tensor, "B O"], legal: Bool[Tensor, "B O"]
+    ) -> MaskedCategorical:
         """A softmax over the legal options of each head."""
         allowed = logits.masked_fill(~legal, ILLEGAL)
         # Padding lies below even the illegal: it stays at 0 where a head has nothing legal.
         padding = logits.new_full((len(logits), self.heads * self.width), 2 * ILLEGAL)
         padded = padding.scatter(1, self.position.expand_as(logits), allowed)
         by_head = padded.view(len(logits), self.heads, self.width)
-        return Choices(by_head.log_softmax(2), self.position)
+        return MaskedCategorical(by_head.log_softmax(2), self.position)

@@ -13,7 +13,7 @@ from understudy.errors import InputError
 _log = logging.getLogger(__name__)
 
 
-class Journal:
+class MetricsLogger:
     """Appends measurements; begins by dropping those made after `step`, which will come again."""
 
     def __init__(self, folder: Path, step: int) -> None:
@@ -22,7 +22,7 @@ class Journal:
         write_text(self._path, "".join(_line(metrics) for metrics in kept))
         self._tensorboard = _tensorboard(ModelFolder(folder).tensorboard, step)
 
-    def __enter__(self) -> "Journal":
+    def __enter__(self) -> "MetricsLogger":
         return self
 
     def __exit__(self, *failure: object) -> None:

@@ -19,11 +19,12 @@ from torch import Tensor, nn
 from understudy.data.files import writing
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
-from understudy.learn.distributions import Choices, Layout
+from understudy.learn.distributions import Layout, MaskedCategorical
 from understudy.learn.networks import linear, mlp
 
 WEIGHTS = "weights.safetensors"
 SHAPE_KEY = "understudy.policy"
+_NOW = {"spread": "std"}  # tensors of weights written under another name before
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class FactoredPolicy(nn.Module):
     """Chooses one option in each head, independently given the observation."""
 
     mean: Float[Tensor, " F"]
-    spread: Float[Tensor, " F"]
+    std: Float[Tensor, " F"]
     """Of each feature in training; inputs are brought to mean 0 and spread 1: it learns faster."""
 
     def __init__(self, shape: PolicyShape, seed: int | None = 0) -> None:
@@ -75,7 +76,7 @@ class FactoredPolicy(nn.Module):
         self.shape = shape
         self.layout = Layout(tuple(shape.heads.values()))
         self.register_buffer("mean", torch.zeros(len(shape.features)))
-        self.register_buffer("spread", torch.ones(len(shape.features)))
+        self.register_buffer("std", torch.ones(len(shape.features)))
         drawn = None if seed is None else torch.Generator().manual_seed(seed)
         width = (len(shape.features), *shape.hidden)[-1]
         self.torso = mlp(len(shape.features), shape.hidden, generator=drawn)
@@ -85,18 +86,20 @@ class FactoredPolicy(nn.Module):
 
     def forward(self, observation: Float[Tensor, "B F"]) -> Output:
         """Logits of every option, and the expected outcome."""
-        hidden = self.torso((observation - self.mean) / self.spread)
+        hidden = self.torso((observation - self.mean) / self.std)
         return Output(self.options(hidden), self.outcome(hidden)[:, 0])
 
-    def standardise(self, mean: Float[Tensor, " F"], spread: Float[Tensor, " F"]) -> None:
+    def standardise(self, mean: Float[Tensor, " F"], std: Float[Tensor, " F"]) -> None:
         """Set what inputs are measured against; a feature that never varies is only shifted."""
         self.mean.copy_(mean)
-        self.spread.copy_(torch.where(spread > 1e-6, spread, 1.0))
+        self.std.copy_(torch.where(std > 1e-6, std, 1.0))
 
-    def choices(self, observation: Float[Tensor, "B F"], legal: Bool[Tensor, "B O"]) -> Choices:
+    def distribution(
+        self, observation: Float[Tensor, "B F"], legal: Bool[Tensor, "B O"]
+    ) -> MaskedCategorical:
         """The distribution over the legal options of each head."""
         output: Output = self(observation)
-        return self.layout.choices(output.logits, legal)
+        return self.layout.distribution(output.logits, legal)
 
     def log_prob(
         self,
@@ -105,14 +108,14 @@ class FactoredPolicy(nn.Module):
         legal: Bool[Tensor, "B O"],
     ) -> Float[Tensor, " B"]:
         """Log-probability of each whole choice, all heads together."""
-        return self.choices(observation, legal).log_prob(action)
+        return self.distribution(observation, legal).log_prob(action)
 
     @torch.no_grad()
     def probabilities(
         self, observation: Float[Tensor, "B F"], legal: Bool[Tensor, "B O"]
     ) -> Float[Tensor, "B O"]:
         """Of every option; those of each head sum to one, illegal ones are exactly 0."""
-        return self.choices(observation, legal).probabilities()
+        return self.distribution(observation, legal).probabilities()
 
     @torch.no_grad()
     def sample(
@@ -122,7 +125,7 @@ class FactoredPolicy(nn.Module):
         uniform: Float[Tensor, "B H"],
     ) -> Int[Tensor, "B H"]:
         """Draw legal options; all chance lies in `uniform`, numbers from [0, 1]."""
-        return self.choices(observation, legal).sample(uniform)
+        return self.distribution(observation, legal).sample(uniform)
 
 
 def save_policy(folder: Path, policy: FactoredPolicy, *, name: str = WEIGHTS) -> None:
@@ -147,7 +150,7 @@ def load_policy(
     try:
         with safe_open(path, framework="pt") as file:
             shape = PolicyShape.from_json((file.metadata() or {}).get(SHAPE_KEY, "null"))
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+            tensors = {_NOW.get(key, key): file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as failure:
         reason = str(failure).split("\n", 1)[0].rstrip(".")
         raise InputError(f"{path}: not the weights of a policy ({reason}). {again}") from failure

@@ -22,13 +22,13 @@ from understudy.learn.rl.env import SELF
 from understudy.learn.rl.improve import Improved
 from understudy.learn.rl.improve import improve as improve_policy
 from understudy.learn.rl.opponents import Opponent, packed
-from understudy.learn.rl.recipe import Refinement
+from understudy.learn.rl.recipe import RLRecipe
 
 MEMORY = "learner.pt"
 """Beside the weights: critic and optimiser, for the next lesson of the same player."""
 
 
-def give(recipe: Refinement, lesson: Lesson) -> Learnt:
+def give(recipe: RLRecipe, lesson: Lesson) -> Learnt:
     """Refine the lesson's player against its opponents, in the lesson's manner."""
     assert lesson.start.weights is not None
     memory = recalled(lesson.start.weights) or _critic_of(lesson.opponents)
@@ -60,7 +60,7 @@ def give(recipe: Refinement, lesson: Lesson) -> Learnt:
 
 
 def improve(
-    recipe: Refinement,
+    recipe: RLRecipe,
     start: Path,
     opponents: Mapping[PlayerRef, float],
     agent_steps: int,

@@ -16,17 +16,17 @@ class CutShort(Nim):
     """Nobody wins: it is stopped after two steps."""
 
     def step(self):
-        stepped = super().step()
-        return stepped._replace(cut=(self.steps == 2) & ~stepped.ended)
+        result = super().step()
+        return result._replace(truncated=(self.steps == 2) & ~result.terminated)
 
 
 class Greedy(Nim):
     """The guesser takes three, also when fewer are left."""
 
-    def script(self, player, which, seat):
-        super().script(player, which, seat)
+    def script(self, player, which, slot):
+        super().script(player, which, slot)
         if player == "guesser":
-            self.chosen[which, seat, 0] = 3 * self.turn()[which, seat]
+            self.chosen[which, slot, 0] = 3 * self.turn()[which, slot]
 
     def step(self):
         self.chosen = np.minimum(self.chosen, self.left[:, None, None])
@@ -67,13 +67,15 @@ def test_what_the_rules_forbid_is_admitted_and_counted():
     assert found.summarise(recordings, samples)["violations"] == len(too_many)
 
 
-@pytest.mark.parametrize(("players", "seats"), [(None, {0, 1}), (frozenset({"guesser"}), {1})])
-def test_outcomes_are_those_of_whoever_decided(players, seats):
+@pytest.mark.parametrize(
+    ("players", "num_players"), [(None, {0, 1}), (frozenset({"guesser"}), {1})]
+)
+def test_outcomes_are_those_of_whoever_decided(players, num_players):
     found = game(Nim)
     recordings = found.play(Fixture(PAIR, tuple(range(20)))).recordings
     score = {row["match"]: row["score"] for row in recordings["matches"].to_pylist()}
     rows = found.encode(recordings, players)["moves"].to_pylist()
-    assert {row["slot"] for row in rows} == seats
+    assert {row["slot"] for row in rows} == num_players
     for row in rows:
         assert row["outcome"] == (1 - 2 * row["slot"]) * score[row["match"]]
         assert row["player"] == PAIR[row["slot"]].name

@@ -18,12 +18,12 @@ from understudy.league.analysis.ratings import (
 
 def played(strength, games, seed):
     """Points of every pair after so many games each."""
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     size = len(strength)
     points = np.zeros((size, size))
     for i, j in itertools.combinations(range(size), 2):
         chance = 1 / (1 + np.exp(strength[j] - strength[i]))
-        won = dice.binomial(games, chance)
+        won = rng.binomial(games, chance)
         points[i, j], points[j, i] = won, games - won
     return points
 

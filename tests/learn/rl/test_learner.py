@@ -20,14 +20,14 @@ from understudy.learn.rl import train
 from understudy.learn.rl.actors import Actors
 from understudy.learn.rl.env import SELF
 from understudy.learn.rl.improve import improve
-from understudy.learn.rl.learner import Refiner, met_by
+from understudy.learn.rl.learner import Learner, met_by
 from understudy.learn.rl.losses.ppo import PPO
 from understudy.learn.rl.losses.vtrace import OffPolicy
 from understudy.learn.rl.opponents import Opponent, packed
-from understudy.learn.rl.recipe import START, Refinement
+from understudy.learn.rl.recipe import START, RLRecipe
 
 START_POLICY = FactoredPolicy(PolicyShape(NUMBERS.features, NUMBERS.heads, (8,)), 0)
-TINY = Refinement(
+TINY = RLRecipe(
     description="a toy",
     decisions=NUMBERS,
     make=ToyMatches,
@@ -46,8 +46,8 @@ TINY = Refinement(
 )
 
 
-def refiner(recipe=TINY, seed=0):
-    return Refiner(recipe, START_POLICY, met_by(recipe, START_POLICY), seed)
+def learner(recipe=TINY, seed=0):
+    return Learner(recipe, START_POLICY, met_by(recipe, START_POLICY), seed)
 
 
 def weights(policy):
@@ -126,29 +126,29 @@ def test_its_matches_go_on_with_it():
     recipe = replace(TINY, decay=0.0)
     met = [Opponent(SELF, 1.0)]
     first = improve(recipe, START_POLICY, met, 1_000, 0)
-    one = refiner(recipe)
+    one = learner(recipe)
     one.recall(first.memory)
-    ended = [state["game"] for state in first.memory["matches"]]
+    terminated = [state["game"] for state in first.memory["matches"]]
     begun = [job.state["game"] for job in one._jobs(0)]
     assert len(begun) == recipe.rollouts
-    for before, after in zip(ended, begun, strict=True):
+    for before, after in zip(terminated, begun, strict=True):
         assert set(before) == set(after)
         assert all(np.array_equal(before[name].numpy(), after[name]) for name in before)
 
 
 def test_a_new_critic_learns_before_the_policy_does():
-    one = refiner(replace(TINY, critic=(4,), critic_first=2))
-    before, critic = weights(one.policy).clone(), weights(one.learner.critic).clone()
+    one = learner(replace(TINY, critic=(4,), critic_first=2))
+    before, critic = weights(one.policy).clone(), weights(one.actor_critic.critic).clone()
     for _ in range(2):
         one.iterate(Actors(0))
     assert torch.equal(weights(one.policy), before)
-    assert not torch.equal(weights(one.learner.critic), critic)
+    assert not torch.equal(weights(one.actor_critic.critic), critic)
     one.iterate(Actors(0))
     assert not torch.equal(weights(one.policy), before)
 
 
 def test_improving_takes_about_the_steps_it_is_given():
-    rounds = Refiner(TINY, START_POLICY, [Opponent(SELF, 1.0)], 0)
+    rounds = Learner(TINY, START_POLICY, [Opponent(SELF, 1.0)], 0)
     rounds.run(5, Actors(0))
     assert rounds.agent_steps == 5 * 2 * 16 * 8
     assert rounds.version == 15
@@ -167,7 +167,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_does_not():
 
 
 def test_processes_change_nothing():
-    here, there = refiner(), refiner()
+    here, there = learner(), learner()
     here.run(3, Actors(0))
     with Actors(2) as actors:
         there.run(3, actors)
@@ -179,7 +179,7 @@ def test_processes_change_nothing():
 def test_a_dask_cluster_changes_nothing():
     from distributed import LocalCluster
 
-    here, there = refiner(), refiner()
+    here, there = learner(), learner()
     here.run(3, Actors(0))
     with (
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
@@ -190,13 +190,13 @@ def test_a_dask_cluster_changes_nothing():
 
 
 def test_no_two_rollouts_share_their_dice():
-    one = refiner()
+    one = learner()
     seeds = [job.seed for iteration in range(3) for job in one._jobs(iteration)]
     assert len(set(seeds)) == len(seeds) == 6
 
 
 def test_play_is_one_iteration_old_when_it_arrives_and_never_stale():
-    one = refiner()
+    one = learner()
     lags = []
     update = one.update
 
@@ -214,7 +214,7 @@ def test_play_is_one_iteration_old_when_it_arrives_and_never_stale():
 
 
 def test_a_longer_replay_is_bounded_by_staleness():
-    one = refiner(replace(TINY, replay=9, staleness_max=7))
+    one = learner(replace(TINY, replay=9, staleness_max=7))
     one.run(6, Actors(0))
     assert one.since.lag_max == 7
 
@@ -222,7 +222,7 @@ def test_a_longer_replay_is_bounded_by_staleness():
 @pytest.mark.parametrize("critic", [None, (4,)])
 def test_a_refiner_taken_up_again_goes_on_as_if_it_had_never_stopped(critic):
     recipe = replace(TINY, critic=critic, replay=2, staleness_max=11)
-    whole, first, second = (refiner(recipe) for _ in range(3))
+    whole, first, second = (learner(recipe) for _ in range(3))
     whole.run(6, Actors(0))
     for _ in range(3):
         first.iterate(Actors(0))
@@ -261,7 +261,7 @@ def test_everything_is_written(start, tmp_path):
     logged |= {"train/entropy", "train/lag", "lag_max", "points/right", "agent_steps_per_second"}
     assert logged <= set(lines[-1])
     assert seen == [(step, 6) for step in range(1, 7)]
-    expected = refiner(seed=1)
+    expected = learner(seed=1)
     expected.run(6, Actors(0))
     assert torch.equal(weights(load_policy(out, NUMBERS)), weights(expected.policy))
     assert refine(TINY, start, out, 1) == evaluation  # what is finished is only read
@@ -356,7 +356,7 @@ def test_a_senseless_setting_is_refused(wrong):
 
 def test_a_batch_larger_than_an_iteration_is_refused():
     with pytest.raises(ValueError, match="batch_size 99 is more than the 2 x 12 sequences"):
-        refiner(replace(TINY, batch_size=99))
+        learner(replace(TINY, batch_size=99))
 
 
 def test_settings_are_plain_and_complete():

@@ -83,9 +83,9 @@ def test_the_policy_gradient_weighs_each_group_by_its_own_ratio():
     expected = 0.0
     for heads in ([0, 1], [2]):
         own, played = now[..., heads].sum(2), play.log_prob[..., heads].sum(2)
-        traced = vtrace(own.detach() - played, *scene(learner, play), trust=0.9, rho_max=1.2)
+        traced = vtrace(own.detach() - played, *scene(learner, play), lambda_=0.9, rho_max=1.2)
         expected = expected - (traced.advantage * own).sum() / (STEPS * MATCHES)
-    same_gradient(only("policy", groups=GROUPS, trust=0.9, rho_max=1.2), expected, learner, play)
+    same_gradient(only("policy", groups=GROUPS, lambda_=0.9, rho_max=1.2), expected, learner, play)
 
 
 def test_without_groups_each_head_is_one():
@@ -111,7 +111,7 @@ def test_upgo_weighs_each_group_by_its_own_clipped_ratio():
 
 @pytest.mark.parametrize("objective", [only("policy"), only("upgo"), PPO(normalise=False)])
 def test_what_went_well_becomes_more_likely(objective):
-    learner, play = toy_learner(), toy_play(off=0.0, ended=1.0)
+    learner, play = toy_learner(), toy_play(off=0.0, terminated=1.0)
     play = play._replace(reward=torch.full_like(play.reward, 5.0))
     before = log_probs(learner.policy, play).sum()
     optimizer = torch.optim.SGD([*learner.policy.options.parameters()], 1e-3)
@@ -125,15 +125,15 @@ def test_what_went_well_becomes_more_likely(objective):
 
 def test_the_value_learns_lambda_returns():
     learner, play = toy_learner(), toy_play()
-    target = lambda_returns(*scene(learner, play), trust=0.6)
+    target = lambda_returns(*scene(learner, play), lambda_=0.6)
     expected = 0.5 * (values(learner, play)[:-1] - target).square().mean()
-    same_gradient(only("value", value_trust=0.6), expected, learner, play)
+    same_gradient(only("value", value_lambda=0.6), expected, learner, play)
 
 
 def test_a_critic_sees_the_others_and_the_policy_does_not():
     learner, play = toy_learner(critic=True), toy_play()
     other = play._replace(others=play.others + 1)
-    one, two = (learner.judge(p, ask_teacher=False) for p in (play, other))
+    one, two = (learner.evaluate_actions(p, ask_teacher=False) for p in (play, other))
     assert (one.value != two.value).all() and (one.bootstrap != two.bootstrap).all()
     same(one.log_prob, two.log_prob)
     same(one.forecast, two.forecast)
@@ -149,21 +149,21 @@ def test_beside_a_critic_the_policys_own_guess_does_not_move_its_torso():
 
 def test_a_critic_is_measured_on_the_policys_scale():
     learner, play = toy_learner(critic=True), toy_play()
-    mean, spread = learner.policy.mean, learner.policy.spread
-    seen = torch.cat([(play.observation - mean) / spread, (play.others - mean) / spread], 2)
-    found = learner.judge(play, ask_teacher=False)
+    mean, std = learner.policy.mean, learner.policy.std
+    seen = torch.cat([(play.observation - mean) / std, (play.others - mean) / std], 2)
+    found = learner.evaluate_actions(play, ask_teacher=False)
     expected = torch.stack([learner.critic(rows) for rows in seen])
     same(torch.cat([found.value, found.bootstrap[None]]), expected)
 
 
-@pytest.mark.parametrize("objective", [only("value", value_trust=0.6), PPO(clip=9.0)])
+@pytest.mark.parametrize("objective", [only("value", value_lambda=0.6), PPO(clip=9.0)])
 def test_with_a_critic_both_guesses_learn_the_critics_target(objective):
     learner, play = toy_learner(critic=True), toy_play()
-    judged = learner.judge(play, ask_teacher=False)
-    trust = getattr(objective, "value_trust", objective.trust)
-    value = judged.value.detach()
-    target = lambda_returns(play.reward, play.discount, value, judged.bootstrap, trust=trust)
-    errors = [(guess - target).square().mean() / 2 for guess in (judged.value, judged.forecast)]
+    output = learner.evaluate_actions(play, ask_teacher=False)
+    lambda_ = getattr(objective, "value_lambda", objective.lambda_)
+    value = output.value.detach()
+    target = lambda_returns(play.reward, play.discount, value, output.bootstrap, lambda_=lambda_)
+    errors = [(guess - target).square().mean() / 2 for guess in (output.value, output.forecast)]
     same(objective(learner, play).metrics["value"], sum(errors))
 
 
@@ -223,7 +223,7 @@ def test_entropy_is_a_share_of_what_is_possible():
     same_gradient(only("entropy"), expected / (STEPS * MATCHES), learner, play)
     policy = toy_policy(scale=0.0)
     everything = torch.ones(2, 9, dtype=torch.bool)
-    even = policy.choices(torch.zeros(2, 3).double(), everything)
+    even = policy.distribution(torch.zeros(2, 3).double(), everything)
     same(normalised_entropy(even, HEADS), torch.ones(2).double())
 
 
@@ -250,13 +250,13 @@ def test_entropy_is_sought_as_much_as_its_weight_says(objective):
 def test_ppo_is_the_clipped_surrogate():
     learner, play = toy_learner(), toy_play()
     reward, discount, value, bootstrap = scene(learner, play)
-    advantage = gae(reward, discount, value, bootstrap, trust=0.8)
+    advantage = gae(reward, discount, value, bootstrap, lambda_=0.8)
     target = advantage + value
     advantage = (advantage - advantage.mean()) / advantage.std(correction=0)
     ratio = (log_probs(learner.policy, play) - play.log_prob).sum(2).exp()
     gain = torch.stack([ratio * advantage, ratio.clamp(0.7, 1.3) * advantage]).min(0).values
     error = (values(learner, play)[:-1] - target).square().mean() / 2
-    objective = PPO(clip=0.3, trust=0.8, value_weight=0.4)
+    objective = PPO(clip=0.3, lambda_=0.8, value_weight=0.4)
     found, expected = objective(learner, play).value, -gain.mean() + 0.4 * error
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-7)  # for the 1e-8 in the spread
     outside = ((ratio - 1).abs() > 0.3).double().mean()
@@ -267,7 +267,7 @@ def test_ppo_is_the_clipped_surrogate():
 
 def test_before_any_update_ppo_is_the_plain_policy_gradient():
     learner, play = toy_learner(), toy_play(off=0.0)
-    advantage = gae(*scene(learner, play), trust=0.95)
+    advantage = gae(*scene(learner, play), lambda_=0.95)
     plain = -(advantage * log_probs(learner.policy, play).sum(2)).mean()
     found = PPO(normalise=False, value_weight=0.0)(learner, play).value
     same(gradient(found, learner), gradient(plain, learner))
@@ -289,8 +289,8 @@ BOTH = [OffPolicy(kl_weight=0.1), PPO(kl_weight=0.1, entropy_weight=0.1)]
 
 @pytest.mark.parametrize("objective", BOTH)
 def test_idle_steps_teach_nothing_but_the_value_they_show(objective):
-    learner, play = toy_learner(teacher=True, critic=True), toy_play(ended=0.0)
-    play.cut[2, 1], play.counts[3, 1] = True, False
+    learner, play = toy_learner(teacher=True, critic=True), toy_play(terminated=0.0)
+    play.truncated[2, 1], play.counts[3, 1] = True, False
     play.reward[3, 1] = play.discount[3, 1] = 0.0
     loss = objective(learner, play).value
     moved = play._replace(log_prob=play.log_prob.clone(), action=play.action.clone())
@@ -304,9 +304,9 @@ def test_idle_steps_teach_nothing_but_the_value_they_show(objective):
 
 @pytest.mark.parametrize("objective", [only("policy"), only("upgo"), only("value"), PPO()])
 def test_a_cut_is_heeded(objective):
-    learner, play = toy_learner(), toy_play(ended=0.0)
+    learner, play = toy_learner(), toy_play(terminated=0.0)
     loss = objective(learner, play).value
-    play.cut[1] = True
+    play.truncated[1] = True
     assert objective(learner, play).value != loss
 
 
@@ -329,8 +329,8 @@ def test_nothing_counts_for_nothing():
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"trust": 1.1},
-        {"value_trust": -0.1},
+        {"lambda_": 1.1},
+        {"value_lambda": -0.1},
         {"kl_weight": -1.0},
         {"upgo_weight": -1.0},
         {"rho_max": -1.0},
@@ -341,7 +341,7 @@ def test_a_senseless_setting_of_off_policy_is_refused(wrong):
         OffPolicy(**wrong)
 
 
-@pytest.mark.parametrize("wrong", [{"clip": 0.0}, {"trust": 2.0}, {"entropy_weight": -0.1}])
+@pytest.mark.parametrize("wrong", [{"clip": 0.0}, {"lambda_": 2.0}, {"entropy_weight": -0.1}])
 def test_a_senseless_setting_of_ppo_is_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         PPO(**wrong)

@@ -17,15 +17,15 @@ class Uneven(ToyMatches):
     """Matches in odd places are cut short after two steps; scores mean nothing but at an end."""
 
     def step(self):
-        stepped = super().step()
-        cut = (self.step_of == 2) & (np.arange(len(self.over)) % 2 == 1) & ~self.over
-        self.over |= cut
-        score = np.where((stepped.ended | cut)[:, None], stepped.score, np.float32(9))
-        return stepped._replace(cut=cut, score=score)
+        result = super().step()
+        truncated = (self.step_of == 2) & (np.arange(len(self.over)) % 2 == 1) & ~self.over
+        self.over |= truncated
+        score = np.where((result.terminated | truncated)[:, None], result.score, np.float32(9))
+        return result._replace(truncated=truncated, score=score)
 
 
 def scripted(game, *names):
-    return [lambda seen, which, seat, name=name: game.script(name, which, seat) for name in names]
+    return [lambda seen, which, slot, name=name: game.script(name, which, slot) for name in names]
 
 
 def played(make, who=BOTH, names=("right", "zero"), **settings):
@@ -44,13 +44,13 @@ def test_matches_end_by_the_rules():
     assert outcome.score[:, 0].tolist() == [expected_score(seed) for seed in SEEDS.tolist()]
     assert outcome.score[:, 1].tolist() == (-outcome.score[:, 0]).tolist()
     assert outcome.steps.tolist() == [ROUNDS] * 5
-    assert not outcome.cut.any()
+    assert not outcome.truncated.any()
 
 
 def test_some_end_before_others_and_stay_as_they_ended():
     outcome = played(Uneven)
     assert outcome.steps.tolist() == [4, 2, 4, 2, 4]
-    assert outcome.cut.tolist() == [False, True, False, True, False]
+    assert outcome.truncated.tolist() == [False, True, False, True, False]
     assert (abs(outcome.score) <= 1).all()
     whole = played(ToyMatches)
     assert outcome.score[::2].tolist() == whole.score[::2].tolist()
@@ -61,7 +61,7 @@ def test_each_player_is_asked_once_a_step_and_seat_for_all_its_running_matches()
     asked = []
 
     def asking(number):
-        return lambda seen, which, seat: asked.append((number, seat, which.tolist()))
+        return lambda seen, which, slot: asked.append((number, slot, which.tolist()))
 
     game = Uneven(len(who))
     playout(game, SEEDS, who, [asking(number) for number in range(3)], see=game.observe)
@@ -73,9 +73,9 @@ def test_each_player_is_asked_once_a_step_and_seat_for_all_its_running_matches()
 
 def test_everybody_is_shown_what_is_seen_before_the_step():
     game, shown = ToyMatches(len(SEEDS)), []
-    looking = [lambda seen, which, seat: shown.append((seen, seat))] * 2
+    looking = [lambda seen, which, slot: shown.append((seen, slot))] * 2
     playout(game, SEEDS, BOTH, looking, see=lambda: int(game.step_of[0]))
-    assert shown == [(step, seat) for step in range(ROUNDS) for seat in (0, 1)]
+    assert shown == [(step, slot) for step in range(ROUNDS) for slot in (0, 1)]
 
 
 @pytest.mark.parametrize("keep", [0, 2, 5])
@@ -84,7 +84,7 @@ def test_the_first_matches_are_kept_in_order_step_by_step(keep):
     recorder = Recorder(
         keep,
         lambda seen, which: (seen.observation[which], game.chosen[which]),
-        lambda stepped, which: (stepped.reward[which], game.step_of[which]),
+        lambda result, which: (result.reward[which], game.step_of[which]),
     )
     choosers = scripted(game, "right", "zero")
     playout(game, SEEDS, BOTH, choosers, see=game.observe, recorder=recorder)
@@ -99,7 +99,7 @@ def test_the_first_matches_are_kept_in_order_step_by_step(keep):
 
 
 def test_a_recorder_changes_nothing():
-    nothing = Recorder(3, lambda seen, which: (), lambda stepped, which: ())
+    nothing = Recorder(3, lambda seen, which: (), lambda result, which: ())
     for one, other in zip(played(Uneven), played(Uneven, recorder=nothing), strict=True):
         assert one.tolist() == other.tolist()
 

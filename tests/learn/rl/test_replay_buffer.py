@@ -7,7 +7,7 @@ from understudy.learn.rl.trajectories import joined
 
 
 def part(version, size=4):
-    """Sequences that can be told apart by their rewards."""
+    """Trajectories that can be told apart by their rewards."""
     play = toy_play(version).take(torch.arange(size))
     return play._replace(version=torch.full((size,), version))
 

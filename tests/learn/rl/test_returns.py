@@ -36,22 +36,23 @@ def whole(reference):
 
 
 def with_cuts(reference):
-    return {name: reference[name] for name in ("reward", "discount", "value", "bootstrap", "cut")}
+    names = {name: name for name in ("reward", "discount", "value", "bootstrap")}
+    return {name: reference[kept] for name, kept in (names | {"truncated": "cut"}).items()}
 
 
-def random_play(seed, ended=0.2, cut=0.0):
+def random_play(seed, terminated=0.2, truncated=0.0):
     """Arguments of the functions below, but for `log_ratio`."""
     rng = np.random.default_rng(seed)
     shape = (STEPS, MATCHES)
-    over = rng.random(shape) < ended
+    over = rng.random(shape) < terminated
     play = {
         "reward": rng.normal(size=shape),
         "discount": np.where(over, 0.0, rng.uniform(0.5, 1.0, shape)),
         "value": rng.normal(size=shape),
         "bootstrap": rng.normal(size=MATCHES),
     }
-    if cut:
-        play["cut"] = (rng.random(shape) < cut) & ~over
+    if truncated:
+        play["truncated"] = (rng.random(shape) < truncated) & ~over
     return {name: torch.from_numpy(array) for name, array in play.items()}
 
 
@@ -70,20 +71,20 @@ def test_rlax_finds_the_same(reference):
     play = whole(reference)
     log_ratio = reference["log_ratio"][:, : len(play["bootstrap"])]
     plain = {name: play[name] for name in ("reward", "discount", "bootstrap")}
-    same(lambda_returns(**play, trust=TRUST), reference["rlax/lambda"])
-    same(gae(**play, trust=TRUST), reference["rlax/gae"])
+    same(lambda_returns(**play, lambda_=TRUST), reference["rlax/lambda"])
+    same(gae(**play, lambda_=TRUST), reference["rlax/gae"])
     same(upgo(**play), reference["rlax/upgo"])
     same(discounted_returns(**plain), reference["rlax/discounted"])
-    traced = vtrace(log_ratio, **play, trust=TRUST, rho_max=RHO_MAX)
+    traced = vtrace(log_ratio, **play, lambda_=TRUST, rho_max=RHO_MAX)
     same(traced.target, reference["rlax/vtrace_target"])
     same(traced.advantage, reference["rlax/vtrace_advantage"])
 
 
 def test_torchrl_finds_the_same_also_where_matches_are_cut_short(reference):
     play = with_cuts(reference)
-    assert play["cut"].any() and (play["discount"] == 0).any()
-    same(lambda_returns(**play, trust=TRUST), reference["torchrl/lambda"])
-    same(gae(**play, trust=TRUST), reference["torchrl/gae"])
+    assert play["truncated"].any() and (play["discount"] == 0).any()
+    same(lambda_returns(**play, lambda_=TRUST), reference["torchrl/lambda"])
+    same(gae(**play, lambda_=TRUST), reference["torchrl/gae"])
     traced = vtrace(reference["log_ratio"], **play, rho_max=RHO_MAX, c_max=C_MAX)
     same(traced.target, reference["torchrl/vtrace_target"])
     same(traced.advantage, reference["torchrl/vtrace_advantage"])
@@ -133,7 +134,7 @@ def n_step(play, s, n):
 @given(plays)
 @settings(max_examples=20, deadline=None)
 def test_a_lambda_return_is_a_mean_of_n_step_returns(play):
-    found = lambda_returns(**play, trust=TRUST)
+    found = lambda_returns(**play, lambda_=TRUST)
     for s in range(STEPS):
         left = STEPS - s
         expected = TRUST ** (left - 1) * n_step(play, s, left)
@@ -195,40 +196,40 @@ def test_worked_example_of_upgo():
 
 @given(st.one_of(plays, plays_with_cuts), st.floats(0, 1))
 @settings(max_examples=30, deadline=None)
-def test_on_policy_vtrace_is_the_lambda_return(play, trust):
-    found = vtrace(torch.zeros(STEPS, MATCHES, dtype=torch.float64), **play, trust=trust)
-    same(found.target, lambda_returns(**play, trust=trust))
-    same(found.advantage, gae(**play, trust=trust))
+def test_on_policy_vtrace_is_the_lambda_return(play, lambda_):
+    found = vtrace(torch.zeros(STEPS, MATCHES, dtype=torch.float64), **play, lambda_=lambda_)
+    same(found.target, lambda_returns(**play, lambda_=lambda_))
+    same(found.advantage, gae(**play, lambda_=lambda_))
 
 
 @given(st.one_of(plays, plays_with_cuts), st.floats(0, 1))
 @settings(max_examples=30, deadline=None)
-def test_an_advantage_is_what_the_lambda_return_adds_to_the_value(play, trust):
-    same(gae(**play, trust=trust), lambda_returns(**play, trust=trust) - play["value"])
+def test_an_advantage_is_what_the_lambda_return_adds_to_the_value(play, lambda_):
+    same(gae(**play, lambda_=lambda_), lambda_returns(**play, lambda_=lambda_) - play["value"])
 
 
 @given(plays)
 @settings(max_examples=20, deadline=None)
-def test_without_trust_a_target_looks_one_step_ahead(play):
+def test_with_lambda_0_a_target_looks_one_step_ahead(play):
     states = torch.cat([play["value"], play["bootstrap"][None]])
     one_step = play["reward"] + play["discount"] * states[1:]
-    same(lambda_returns(**play, trust=0.0), one_step)
-    same(gae(**play, trust=0.0), one_step - play["value"])
+    same(lambda_returns(**play, lambda_=0.0), one_step)
+    same(gae(**play, lambda_=0.0), one_step - play["value"])
 
 
 @given(plays)
 @settings(max_examples=20, deadline=None)
-def test_with_full_trust_only_the_bootstrap_is_left_of_the_values(play):
+def test_with_lambda_1_only_the_bootstrap_is_left_of_the_values(play):
     plain = (play["reward"], play["discount"], play["bootstrap"])
-    same(lambda_returns(**play, trust=1.0), discounted_returns(*plain))
+    same(lambda_returns(**play, lambda_=1.0), discounted_returns(*plain))
 
 
 FUNCTIONS = {
-    "lambda": lambda play: lambda_returns(**play, trust=TRUST),
-    "gae": lambda play: gae(**play, trust=TRUST),
+    "lambda": lambda play: lambda_returns(**play, lambda_=TRUST),
+    "gae": lambda play: gae(**play, lambda_=TRUST),
     "upgo": lambda play: upgo(**play),
     "vtrace target": lambda play: vtrace(**_off(play), c_max=C_MAX).target,
-    "vtrace advantage": lambda play: vtrace(**_off(play), c_max=C_MAX, trust=0.9).advantage,
+    "vtrace advantage": lambda play: vtrace(**_off(play), c_max=C_MAX, lambda_=0.9).advantage,
 }
 
 
@@ -243,7 +244,7 @@ def first_steps(play, count, bootstrap):
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_nothing_flows_across_the_end_of_a_match(function):
-    play = random_play(1, ended=0.0)
+    play = random_play(1, terminated=0.0)
     play["discount"][2] = 0.0
     short = first_steps(play, 3, torch.full((MATCHES,), 99.0, dtype=torch.float64))
     same(function(play)[:3], function(short))
@@ -251,11 +252,11 @@ def test_nothing_flows_across_the_end_of_a_match(function):
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_a_match_cut_short_ends_in_the_value_of_its_last_state(function):
-    play = random_play(2, ended=0.0)
-    play["cut"] = torch.zeros(STEPS, MATCHES, dtype=torch.bool)
-    play["cut"][2] = True
+    play = random_play(2, terminated=0.0)
+    play["truncated"] = torch.zeros(STEPS, MATCHES, dtype=torch.bool)
+    play["truncated"][2] = True
     short = first_steps(play, 3, play["value"][3])
-    del short["cut"]
+    del short["truncated"]
     same(function(play)[:3], function(short))
 
 

@@ -9,7 +9,7 @@ import torch
 
 from tests.learn.rl.toy_matches import NUMBERS, ROUNDS, ToyMatches, toy_with_limit
 from understudy.learn.policy import FactoredPolicy, PolicyShape
-from understudy.learn.rl.env import SELF, Matches
+from understudy.learn.rl.env import SELF, BatchedEnv
 from understudy.learn.rl.opponents import Opponent, packed, unpacked
 from understudy.learn.rl.rollout import Job, collect, seating
 
@@ -103,7 +103,7 @@ def test_a_rollout_tells_what_happened():
     play = rollout.sequences()
     assert play.steps == 11 and play.size == 30
     assert play.observation.shape == (12, 30, 3) and play.others.shape == (12, 30, 3)
-    assert (play.version == 7).all() and play.counts.all() and not play.cut.any()
+    assert (play.version == 7).all() and play.counts.all() and not play.truncated.any()
     # Matches last four steps, and nothing is gained before the last.
     over = torch.arange(11) % ROUNDS == ROUNDS - 1
     assert (play.discount == torch.where(over, 0.0, 0.9)[:, None]).all()
@@ -114,10 +114,12 @@ def test_log_probabilities_are_those_of_the_policy_that_played():
     play = collect(job()).sequences()
     policy = unpacked(PLAYER)
     for t in range(play.steps):
-        choices = policy.choices(play.observation[t], play.legal[t])
-        found = choices.log_prob_by_head(play.action[t].long())
+        distribution = policy.distribution(play.observation[t], play.legal[t])
+        found = distribution.log_prob_by_head(play.action[t].long())
         torch.testing.assert_close(found, play.log_prob[t], rtol=0, atol=1e-6)
-        chosen = choices.probabilities().gather(1, play.action[t].long() + torch.tensor([0, 3]))
+        chosen = distribution.probabilities().gather(
+            1, play.action[t].long() + torch.tensor([0, 3])
+        )
         assert (chosen > 0).all()
 
 
@@ -145,18 +147,18 @@ def test_a_draw_can_be_worth_something_and_stays_a_draw():
     plain, eager = collect(job()), collect(job(draw=-0.5))
     assert plain.tally == eager.tally
     changed = eager.play["reward"] - plain.play["reward"]
-    ended, level = plain.play["discount"] == 0, plain.play["reward"] == 0
-    assert (ended & level).any() and (ended & ~level).any()
-    assert np.array_equal(changed, np.where(ended & level, -0.5, 0.0))
-    cut = collect(job(make=toy_with_limit, steps=9, draw=-0.5))
-    assert (cut.play["reward"] == 0).all()  # nobody has drawn a match that has not ended
+    terminated, level = plain.play["discount"] == 0, plain.play["reward"] == 0
+    assert (terminated & level).any() and (terminated & ~level).any()
+    assert np.array_equal(changed, np.where(terminated & level, -0.5, 0.0))
+    truncated = collect(job(make=toy_with_limit, steps=9, draw=-0.5))
+    assert (truncated.play["reward"] == 0).all()  # nobody has drawn a match that has not ended
 
 
 def test_a_match_cut_short_is_looked_at_once_more():
     play = collect(job(make=toy_with_limit, steps=9)).sequences()
     # Two steps, then an idle one that shows the last state; then the next match.
     place = torch.arange(9) % 3
-    assert torch.equal(play.cut, (place == 1)[:, None].expand(9, 30))
+    assert torch.equal(play.truncated, (place == 1)[:, None].expand(9, 30))
     assert torch.equal(play.counts, (place != 2)[:, None].expand(9, 30))
     expected = torch.where(place == 2, 0.0, 0.9)[:, None].expand(9, 30)
     assert torch.equal(play.discount, expected)
@@ -185,7 +187,7 @@ def test_a_rollout_goes_on_where_the_one_before_ended():
 
 def test_an_idle_step_is_not_forgotten_between_rollouts():
     before = collect(job(make=toy_with_limit, steps=5))
-    assert before.play["cut"][-1].all()
+    assert before.play["truncated"][-1].all()
     after = collect(job(make=toy_with_limit, steps=2, state=before.state))
     assert not after.play["counts"][0].any() and after.play["counts"][1].all()
 
@@ -220,4 +222,4 @@ def test_weights_survive_packing():
 
 
 def test_the_toy_is_a_game():
-    assert isinstance(ToyMatches(3), Matches)
+    assert isinstance(ToyMatches(3), BatchedEnv)

@@ -8,7 +8,7 @@ makes a point more likely to nobody. `limit` cuts matches short without a result
 import numpy as np
 
 from understudy.data.samples import decisions
-from understudy.learn.rl.env import Seen, Stepped
+from understudy.learn.rl.env import Observation, StepResult
 
 ROUNDS = 4
 SHOWN = {"zero": "1 if 0 is shown", "one": "1 if 1 is shown", "two": "1 if 2 is shown"}
@@ -16,7 +16,7 @@ NUMBERS = decisions("arena", "moves", 1, SHOWN, {"name": 3, "shout": 2})
 
 
 class ToyMatches:
-    seats = 2
+    num_players = 2
 
     def __init__(self, num_matches, pseudo_reward=0.0, limit=None):
         self.pseudo_reward, self.limit = pseudo_reward, limit
@@ -27,7 +27,7 @@ class ToyMatches:
         self.seed = np.zeros(num_matches, np.int64)
         self.chosen = np.zeros((num_matches, 2, 2), np.int64)
 
-    def begin(self, which, seeds):
+    def reset(self, which, seeds):
         digits = 3 ** np.arange(2 * ROUNDS).reshape(2, ROUNDS)
         self.numbers[which] = seeds[:, None, None] // digits % 3
         self.right[which], self.step_of[which], self.over[which] = 0, 0, False
@@ -40,28 +40,28 @@ class ToyMatches:
     def observe(self):
         legal = np.ones((len(self.over), 2, 5), bool)
         legal[..., 4] = (self.step_of % 2 == 0)[:, None]
-        return Seen(np.eye(3, dtype=np.float32)[self.shown()], legal)
+        return Observation(np.eye(3, dtype=np.float32)[self.shown()], legal)
 
-    def choose(self, which, seat, options):
-        self.chosen[which, seat] = options
+    def set_actions(self, which, slot, options):
+        self.chosen[which, slot] = options
 
-    def script(self, player, which, seat):
-        right = self.shown()[which, seat]
-        self.chosen[which, seat, 0] = right if player == "right" else 0
-        self.chosen[which, seat, 1] = 0
+    def script(self, player, which, slot):
+        right = self.shown()[which, slot]
+        self.chosen[which, slot, 0] = right if player == "right" else 0
+        self.chosen[which, slot, 1] = 0
 
     def step(self):
         running = ~self.over
         gain = (self.chosen[..., 0] == self.shown()) & running[:, None]
         self.right += gain
         self.step_of += running
-        ended = running & (self.step_of == ROUNDS)
-        cut = running & ~ended & (self.step_of == (self.limit or -1))
-        self.over |= ended | cut
+        terminated = running & (self.step_of == ROUNDS)
+        truncated = running & ~terminated & (self.step_of == (self.limit or -1))
+        self.over |= terminated | truncated
         lead = np.sign(self.right[:, 0] - self.right[:, 1]).astype(np.float32)
         score = lead[:, None] * np.array([1.0, -1.0], np.float32)
-        reward = np.where(ended[:, None], score, 0.0) + self.pseudo_reward * gain
-        return Stepped(reward.astype(np.float32), score, ended, cut)
+        reward = np.where(terminated[:, None], score, 0.0) + self.pseudo_reward * gain
+        return StepResult(reward.astype(np.float32), score, terminated, truncated)
 
     def state(self):
         return {k: v.copy() for k, v in vars(self).items() if isinstance(v, np.ndarray)}
@@ -72,5 +72,5 @@ class ToyMatches:
 
 
 def toy_with_limit(num_matches, pseudo_reward):
-    """Cut short after two of the four numbers."""
+    """Truncated short after two of the four numbers."""
     return ToyMatches(num_matches, pseudo_reward, limit=2)

@@ -4,7 +4,7 @@ import torch
 
 from understudy.learn.policy import FactoredPolicy, PolicyShape
 from understudy.learn.rl.actor_critic import ActorCritic, Critic
-from understudy.learn.rl.trajectories import Sequences
+from understudy.learn.rl.trajectories import Trajectories
 
 FEATURES, HEADS = ("left", "right", "ammo"), {"move": 3, "turn": 4, "fire": 2}
 STEPS, MATCHES = 5, 4
@@ -28,21 +28,23 @@ def toy_learner(*, critic=False, teacher=False, seed=0):
     )
 
 
-def toy_play(seed=0, *, off=0.5, ended=0.2):
+def toy_play(seed=0, *, off=0.5, terminated=0.2):
     """Random choices, whose log-probabilities are those of `toy_policy(seed)`, moved by `off`."""
-    dice = torch.Generator().manual_seed(seed)
+    rng = torch.Generator().manual_seed(seed)
 
     def normal(*shape):
-        return torch.randn(*shape, generator=dice, dtype=torch.float64)
+        return torch.randn(*shape, generator=rng, dtype=torch.float64)
 
-    legal = torch.rand(STEPS, MATCHES, sum(HEADS.values()), generator=dice) < 0.8
+    legal = torch.rand(STEPS, MATCHES, sum(HEADS.values()), generator=rng) < 0.8
     legal[..., [0, 3, 7]] = True
-    observation, uniform = normal(STEPS + 1, MATCHES, 3), torch.rand(20, 3, generator=dice)
-    choices = toy_policy(seed).choices(observation[:-1].flatten(0, 1), legal.flatten(0, 1))
-    action = choices.sample(uniform.double())
-    played = choices.log_prob_by_head(action).detach().view(STEPS, MATCHES, 3)
-    over = torch.rand(STEPS, MATCHES, generator=dice) < ended
-    return Sequences(
+    observation, uniform = normal(STEPS + 1, MATCHES, 3), torch.rand(20, 3, generator=rng)
+    distribution = toy_policy(seed).distribution(
+        observation[:-1].flatten(0, 1), legal.flatten(0, 1)
+    )
+    action = distribution.sample(uniform.double())
+    played = distribution.log_prob_by_head(action).detach().view(STEPS, MATCHES, 3)
+    over = torch.rand(STEPS, MATCHES, generator=rng) < terminated
+    return Trajectories(
         observation=observation,
         others=normal(STEPS + 1, MATCHES, 3),
         legal=legal,
@@ -50,7 +52,7 @@ def toy_play(seed=0, *, off=0.5, ended=0.2):
         log_prob=played + off * normal(STEPS, MATCHES, 3),
         reward=normal(STEPS, MATCHES),
         discount=torch.where(over, 0.0, 0.9).double(),
-        cut=torch.zeros(STEPS, MATCHES, dtype=torch.bool),
+        truncated=torch.zeros(STEPS, MATCHES, dtype=torch.bool),
         counts=torch.ones(STEPS, MATCHES, dtype=torch.bool),
         version=torch.zeros(MATCHES, dtype=torch.long),
     )

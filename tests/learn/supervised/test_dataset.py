@@ -195,6 +195,6 @@ def test_values_that_cannot_be_learnt_from_are_refused(tmp_path, name, value, me
 def test_moments_are_those_of_all_rows(samples, window_rows):
     found = batches(samples, window_rows=window_rows)
     rows = torch.cat([batch.observation for batch in found.in_order(7)])
-    mean, spread = found.moments()
+    mean, std = found.moments()
     torch.testing.assert_close(mean, rows.mean(0))
-    torch.testing.assert_close(spread, rows.std(0, correction=0))
+    torch.testing.assert_close(std, rows.std(0, correction=0))

@@ -108,8 +108,8 @@ class ArenaEnv(gymnasium.Env[Array, Any]):
         self._actions[0, 1] = self._opponent.act(world.view[:, 1], world, self._only, 1)[0]
         world.step(self._actions)
         status = int(world.status[0])
-        ended, cut = status == r.TERMINATED, status == r.TRUNCATED
-        return self._observation(), float(world.reward[0, 0]), ended, cut, self._info()
+        terminated, truncated = status == r.TERMINATED, status == r.TRUNCATED
+        return self._observation(), float(world.reward[0, 0]), terminated, truncated, self._info()
 
     def render(self) -> Array:
         """The floor from above, as an RGB picture."""
@@ -182,15 +182,15 @@ class ArenaVectorEnv(VectorEnv[Array, Any, Array]):
         self._actions[:, 1] = self._opponent.act(world.view[:, 1], world, self._all, 1)
         world.step(self._actions)  # leaves matches that have ended alone
         reward = world.reward[:, 0].astype(np.float64)
-        ended, cut = world.status == r.TERMINATED, world.status == r.TRUNCATED
+        terminated, truncated = world.status == r.TERMINATED, world.status == r.TRUNCATED
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
             self._begin(waiting)
-            ended[waiting] = cut[waiting] = False
-            self._to_reset = ended | cut
+            terminated[waiting] = truncated[waiting] = False
+            self._to_reset = terminated | truncated
         final: dict[str, Any] = {}
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
-            final = self._renew(np.flatnonzero(ended | cut))
-        return self._observation(), reward, ended, cut, self._info() | final
+            final = self._renew(np.flatnonzero(terminated | truncated))
+        return self._observation(), reward, terminated, truncated, self._info() | final
 
     def render(self) -> tuple[Array, ...]:
         """A picture of each match."""
@@ -279,9 +279,9 @@ class ArenaParallelEnv(ParallelEnv[str, Array, Any]):
         status = int(world.status[0])
         agents = list(self.agents)
         rewards = {agent: float(world.reward[0, k]) for k, agent in enumerate(agents)}
-        ended = dict.fromkeys(agents, status == r.TERMINATED)
-        cut = dict.fromkeys(agents, status == r.TRUNCATED)
-        answer = self._observations(), rewards, ended, cut, self._infos()
+        terminated = dict.fromkeys(agents, status == r.TERMINATED)
+        truncated = dict.fromkeys(agents, status == r.TRUNCATED)
+        answer = self._observations(), rewards, terminated, truncated, self._infos()
         if status != r.RUNNING:
             self.agents = []
         return answer

@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Final
 
 from understudy.games.arena.data.encode import MOVES
-from understudy.games.arena.play.batched import ArenaMatches
+from understudy.games.arena.play.batched import BatchedArena
 from understudy.learn.recipe import Recipe
 from understudy.learn.rl.env import SELF
 from understudy.learn.rl.losses.vtrace import OffPolicy
-from understudy.learn.rl.recipe import START, Refinement
+from understudy.learn.rl.recipe import START, RLRecipe
 from understudy.learn.supervised.cloning import Cloning
 from understudy.learn.supervised.recipe import PolicyRecipe
 
@@ -39,14 +39,14 @@ imitate_quick = replace(
 
 GROUPS = (("move_x", "move_y"), ("aim_x", "aim_y"), ("fire",), ("ability",), ("interact",))
 
-refine = Refinement(
+refine = RLRecipe(
     description="make a clone stronger by playing, kept near to it (V-trace, UPGO, TD(lambda), KL)",
     decisions=MOVES,
-    make=ArenaMatches,
+    make=BatchedArena,
     objective=OffPolicy(
         groups=GROUPS,
-        trust=0.95,
-        value_trust=0.95,
+        lambda_=0.95,
+        value_lambda=0.95,
         value_weight=1.0,
         upgo_weight=0.2,
         kl_weight=1e-3,

@@ -1,4 +1,4 @@
-"""A game of two that is nothing but its `Matches`: all the rest is the same for every such game.
+"""A game of two that is nothing but its `BatchedEnv`: all the rest is the same for every such game.
 
 A recording holds what the players saw, could do and did, so that encoding it only leaves out the
 moments in which nothing was to be chosen, and adds who decided and how the match ended for it.
@@ -25,11 +25,11 @@ from understudy.pipeline.pairings import Fixture
 if TYPE_CHECKING:  # these take seconds to import
     from understudy.league.interface import League
     from understudy.learn.recipe import Recipe
-    from understudy.learn.rl.env import Matches, Seen
+    from understudy.learn.rl.env import BatchedEnv, Observation
     from understudy.learn.rl.playout import Outcome
     from understudy.report.page import Panel
 
-    class PlainMatches(Matches, Protocol):
+    class PlainEnv(BatchedEnv, Protocol):
         """Matches that tell what was chosen in them, by whomever."""
 
         chosen: "Array"
@@ -40,8 +40,8 @@ Array = np.ndarray[Any, Any]
 _OUTLINE = (
     Column("match", pa.string(), "which match"),
     Column("seed", pa.int64(), "what it was drawn from"),
-    Column("player_0", pa.string(), "who sat in seat 0"),
-    Column("player_1", pa.string(), "who sat in seat 1"),
+    Column("player_0", pa.string(), "who sat in slot 0"),
+    Column("player_1", pa.string(), "who sat in slot 1"),
     Column("score", pa.float32(), "player 0's score, +1 won to -1 lost"),
     Column("steps", pa.int32(), "how long it took"),
     Column("ending", pa.string(), "ended by the rules, or cut short"),
@@ -54,7 +54,7 @@ def plain_game(
     about: str,
     players: Mapping[str, str],
     decisions: Decisions,
-    make: "Callable[[int, float], PlainMatches]",
+    make: "Callable[[int, float], PlainEnv]",
     recipes: "Callable[[], Mapping[str, Recipe]]",
     league: "Callable[[], League] | None" = None,
 ) -> Game:
@@ -88,7 +88,7 @@ def _recordings(name: str, decisions: Decisions) -> tuple[Table, Table]:
 
 @dataclass(frozen=True)
 class _Plain:
-    make: "Callable[[int, float], PlainMatches]"
+    make: "Callable[[int, float], PlainEnv]"
     decisions: Decisions
     results: Table
     matches: Table
@@ -101,10 +101,10 @@ class _Plain:
         seeds = np.array(fixture.seeds, np.int64)
         game = self.make(len(seeds), 0.0)
         choosers = [self._chooser(ref, game, seeds) for ref in fixture.players]
-        recorder = Recorder["Seen"](
+        recorder = Recorder["Observation"](
             len(seeds) if fixture.keep is None else fixture.keep,
             lambda seen, which: (*(part[which] for part in seen), game.chosen[which]),
-            lambda stepped, which: (stepped.reward[which],),
+            lambda result, which: (result.reward[which],),
         )
         who = np.tile([0, 1], (len(seeds), 1))
         outcome = playout(game, seeds, who, choosers, see=game.observe, recorder=recorder)
@@ -116,23 +116,23 @@ class _Plain:
         )
 
     def _chooser(
-        self, ref: PlayerRef, game: "PlainMatches", seeds: Array
-    ) -> "Callable[[Seen, Array, int], None]":
-        """Lets a player choose in some matches; its dice hang on seed, seat and step alone."""
+        self, ref: PlayerRef, game: "PlainEnv", seeds: Array
+    ) -> "Callable[[Observation, Array, int], None]":
+        """Lets a player choose in some matches; its dice hang on seed, slot and step alone."""
         if ref.weights is None:
-            return lambda seen, which, seat: game.script(ref.name, which, seat)
+            return lambda seen, which, slot: game.script(ref.name, which, slot)
         from understudy.learn.policy import load_policy
-        from understudy.learn.rl.opponents import let_choose
+        from understudy.learn.rl.opponents import act_for
 
         policy = load_policy(ref.weights, self.decisions)
-        dice = [[np.random.default_rng((seed, seat)) for seed in seeds] for seat in (0, 1)]
+        rng = [[np.random.default_rng((seed, slot)) for seed in seeds] for slot in (0, 1)]
         heads = len(self.decisions.heads)
 
-        def choose(seen: "Seen", which: Array, seat: int) -> None:
-            uniform = np.stack([dice[seat][place].random(heads, np.float32) for place in which])
-            let_choose(policy, game, seen, which, np.full(len(which), seat), uniform)
+        def set_actions(seen: "Observation", which: Array, slot: int) -> None:
+            uniform = np.stack([rng[slot][place].random(heads, np.float32) for place in which])
+            act_for(policy, game, seen, which, np.full(len(which), slot), uniform)
 
-        return choose
+        return set_actions
 
     def _outline(self, fixture: Fixture, outcome: "Outcome") -> pa.Table:
         """One row per match."""
@@ -145,7 +145,7 @@ class _Plain:
                 "player_1": [other] * len(fixture.seeds),
                 "score": outcome.score[:, 0],
                 "steps": outcome.steps,
-                "ending": np.where(outcome.cut, "cut short", "ended by the rules"),
+                "ending": np.where(outcome.truncated, "cut short", "ended by the rules"),
             }
         )
 

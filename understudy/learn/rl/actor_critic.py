@@ -10,17 +10,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from understudy.learn.distributions import Choices
+from understudy.learn.distributions import MaskedCategorical
 from understudy.learn.networks import linear, mlp
 from understudy.learn.policy import FactoredPolicy, Output
-from understudy.learn.rl.trajectories import Sequences
+from understudy.learn.rl.trajectories import Trajectories
 
 
-class Judged(NamedTuple):
+class ActorCriticOutput(NamedTuple):
     """What the learner thinks of some sequences; the rows of choices are T * B."""
 
-    choices: Choices
-    teacher: Choices | None
+    distribution: MaskedCategorical
+    teacher: MaskedCategorical | None
     """What the teacher would have done."""
     log_prob: Float[Tensor, "T B H"]
     """Of what was done, by the policy as it is now."""
@@ -64,18 +64,18 @@ class ActorCritic(nn.Module):
         """Kept out of this module's own weights: it is frozen."""
         return self._teacher[0] if self._teacher else None
 
-    def judge(self, play: Sequences, *, ask_teacher: bool) -> Judged:
+    def evaluate_actions(self, play: Trajectories, *, ask_teacher: bool) -> ActorCriticOutput:
         """Look at sequences; gradients flow into `choices`, `log_prob` and the values."""
         rows = play.steps * play.size
         observation = play.observation.flatten(0, 1)
         legal = play.legal.flatten(0, 1)
         output = self._look(observation)
-        choices = self.policy.layout.choices(output.logits[:rows], legal)
-        log_prob = choices.log_prob_by_head(play.action.flatten(0, 1))
+        distribution = self.policy.layout.distribution(output.logits[:rows], legal)
+        log_prob = distribution.log_prob_by_head(play.action.flatten(0, 1))
         own = output.value.view(play.steps + 1, play.size)
         value = own if self.critic is None else self._value(play)
-        return Judged(
-            choices,
+        return ActorCriticOutput(
+            distribution,
             self._advice(observation[:rows], legal) if ask_teacher else None,
             log_prob.view_as(play.log_prob),
             value[:-1],
@@ -86,22 +86,22 @@ class ActorCritic(nn.Module):
     def _look(self, observation: Float[Tensor, "N F"]) -> Output:
         """As the policy does; beside a critic its own guess does not move what choices rest on."""
         policy = self.policy
-        hidden = policy.torso((observation - policy.mean) / policy.spread)
+        hidden = policy.torso((observation - policy.mean) / policy.std)
         guessed = policy.outcome(hidden if self.critic is None else hidden.detach())
         return Output(policy.options(hidden), guessed[:, 0])
 
-    def _value(self, play: Sequences) -> Float[Tensor, "T1 B"]:
+    def _value(self, play: Trajectories) -> Float[Tensor, "T1 B"]:
         """The critic's, of every state; all players' features are brought to the same scale."""
         assert self.critic is not None
-        mean, spread = self.policy.mean, self.policy.spread
+        mean, std = self.policy.mean, self.policy.std
         players = 1 + play.others.shape[2] // len(mean)
         everything = torch.cat([play.observation, play.others], 2)
-        seen = (everything - mean.repeat(players)) / spread.repeat(players)
+        seen = (everything - mean.repeat(players)) / std.repeat(players)
         value: Tensor = self.critic(seen.flatten(0, 1))
         return value.view(play.steps + 1, play.size)
 
     @torch.no_grad()
-    def _advice(self, observation: Float[Tensor, "N F"], legal: Tensor) -> Choices:
+    def _advice(self, observation: Float[Tensor, "N F"], legal: Tensor) -> MaskedCategorical:
         if self.teacher is None:
             raise ValueError("there is no teacher to keep near to: set kl_weight to 0")
-        return self.teacher.choices(observation, legal)
+        return self.teacher.distribution(observation, legal)

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from understudy.learn.policy import FactoredPolicy
 from understudy.learn.rl.actors import Actors
-from understudy.learn.rl.learner import Refiner
+from understudy.learn.rl.learner import Learner
 from understudy.learn.rl.opponents import Opponent
-from understudy.learn.rl.recipe import Refinement
+from understudy.learn.rl.recipe import RLRecipe
 
 
 class Improved(NamedTuple):
@@ -24,7 +24,7 @@ class Improved(NamedTuple):
 
 
 def improve(
-    recipe: Refinement,
+    recipe: RLRecipe,
     policy: FactoredPolicy,
     opponents: Sequence[Opponent],
     agent_steps: int,
@@ -40,11 +40,11 @@ def improve(
     `memory` is that of an earlier call whose policy this is, so that its critic goes on as well;
     or only somebody's critic.
     """
-    refiner = Refiner(recipe, policy, opponents, seed, teacher=teacher)
+    learner = Learner(recipe, policy, opponents, seed, teacher=teacher)
     if memory is not None:
-        refiner.recall(memory)
-    per_iteration = recipe.rollouts * refiner.sequences * recipe.steps
-    refiner.run(max(1, round(agent_steps / per_iteration)), actors or Actors(0))
-    since = refiner.since
-    learnt = refiner.policy.cpu().eval()
-    return Improved(learnt, refiner.agent_steps, since.tally, since.read(), refiner.memory())
+        learner.recall(memory)
+    per_iteration = recipe.rollouts * learner.sequences * recipe.steps
+    learner.run(max(1, round(agent_steps / per_iteration)), actors or Actors(0))
+    since = learner.since
+    learnt = learner.policy.cpu().eval()
+    return Improved(learnt, learner.agent_steps, since.tally, since.read(), learner.memory())

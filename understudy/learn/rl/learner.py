@@ -23,10 +23,10 @@ from understudy.learn.policy import FactoredPolicy
 from understudy.learn.rl.actor_critic import ActorCritic, Critic
 from understudy.learn.rl.actors import Actors
 from understudy.learn.rl.opponents import Opponent, packed, unpacked
-from understudy.learn.rl.recipe import START, Refinement
+from understudy.learn.rl.recipe import START, RLRecipe
 from understudy.learn.rl.replay_buffer import Replay
 from understudy.learn.rl.rollout import Job, Rollout, seating
-from understudy.learn.rl.trajectories import Sequences
+from understudy.learn.rl.trajectories import Trajectories
 
 _ACTING, _DRAWING = 0, 1  # what chance is for
 
@@ -64,12 +64,12 @@ class Progressed:
         return flat
 
 
-class Refiner:
+class Learner:
     """A policy being refined: acts, learns, and can be put away and taken up again."""
 
     def __init__(
         self,
-        recipe: Refinement,
+        recipe: RLRecipe,
         policy: FactoredPolicy,
         opponents: Sequence[Opponent],
         seed: int,
@@ -81,8 +81,8 @@ class Refiner:
         self.recipe, self.seed = recipe, seed
         self.opponents = tuple(opponents)
         self.device = device or torch.device("cpu")
-        seats = recipe.make(1, 0.0).seats
-        self.sequences = len(seating(recipe.matches, seats, self.opponents).row)
+        num_players = recipe.make(1, 0.0).num_players
+        self.sequences = len(seating(recipe.matches, num_players, self.opponents).row)
         if recipe.batch_size > recipe.rollouts * self.sequences:
             raise ValueError(
                 f"batch_size {recipe.batch_size} is more than the {recipe.rollouts} x "
@@ -90,11 +90,11 @@ class Refiner:
             )
         critic = None
         if recipe.critic is not None:
-            critic = Critic(seats * len(policy.shape.features), recipe.critic, seed)
-        learner = ActorCritic(_copy(policy), teacher=_copy(teacher or policy), critic=critic)
-        self.learner = learner.to(self.device)
-        if self.learner.teacher is not None:
-            self.learner.teacher.to(self.device)
+            critic = Critic(num_players * len(policy.shape.features), recipe.critic, seed)
+        actor_critic = ActorCritic(_copy(policy), teacher=_copy(teacher or policy), critic=critic)
+        self.actor_critic = actor_critic.to(self.device)
+        if self.actor_critic.teacher is not None:
+            self.actor_critic.teacher.to(self.device)
         self.groups = [[*part.parameters()] for part in (self.policy, critic) if part is not None]
         self.optimizer = torch.optim.Adam(
             [{"params": group} for group in self.groups],
@@ -113,7 +113,7 @@ class Refiner:
     @property
     def policy(self) -> FactoredPolicy:
         """As it is now."""
-        return self.learner.policy
+        return self.actor_critic.policy
 
     def run(self, iterations: int, actors: Actors) -> None:
         """Iterate so often, the learning rate falling over just these."""
@@ -145,7 +145,7 @@ class Refiner:
         play = drawn.to(self.device)
         for group, rate in zip(self.optimizer.param_groups, self.learning_rates(), strict=False):
             group["lr"] = rate
-        loss, metrics = recipe.objective(self.learner, play)
+        loss, metrics = recipe.objective(self.actor_critic, play)
         _require_finite("loss", loss.item(), self.version)
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -165,7 +165,7 @@ class Refiner:
 
     def _receive(self, rollouts: Sequence[Rollout]) -> None:
         for rollout in rollouts:
-            play: Sequences = rollout.sequences()
+            play: Trajectories = rollout.sequences()
             self.replay.add(play)
             steps = int(play.counts.sum())
             self.agent_steps += steps
@@ -194,7 +194,7 @@ class Refiner:
 
     def memory(self) -> dict[str, Any]:
         """What it knows besides the policy's weights."""
-        critic = self.learner.critic
+        critic = self.actor_critic.critic
         return {
             "critic": None if critic is None else critic.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -206,8 +206,8 @@ class Refiner:
 
         Its matches go on, too. If all began at once, all would be learnt from at the same age.
         """
-        if self.learner.critic is not None and memory["critic"] is not None:
-            self.learner.critic.load_state_dict(memory["critic"])
+        if self.actor_critic.critic is not None and memory["critic"] is not None:
+            self.actor_critic.critic.load_state_dict(memory["critic"])
         if "optimizer" in memory:
             self.optimizer.load_state_dict(deepcopy(memory["optimizer"]))  # torch would share it
         self.matches = [as_arrays(state) for state in memory.get("matches", ())]
@@ -215,7 +215,7 @@ class Refiner:
     def state(self) -> dict[str, Any]:
         """Everything needed to go on, as tensors and plain values."""
         return {
-            "learner": self.learner.state_dict(),
+            "learner": self.actor_critic.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "replay": self.replay.state(),
             "position": [self.iteration, self.version, self.agent_steps],
@@ -225,7 +225,7 @@ class Refiner:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """The inverse of `state`."""
-        self.learner.load_state_dict(state["learner"])
+        self.actor_critic.load_state_dict(state["learner"])
         self.optimizer.load_state_dict(deepcopy(state["optimizer"]))
         self.replay.restore(state["replay"])
         self.iteration, self.version, self.agent_steps = state["position"]
@@ -233,7 +233,7 @@ class Refiner:
         self.since = Progressed(**state["since"])
 
 
-def met_by(recipe: Refinement, start: FactoredPolicy) -> list[Opponent]:
+def met_by(recipe: RLRecipe, start: FactoredPolicy) -> list[Opponent]:
     """The recipe's opponents, those it names by a word of its own with weights."""
     return [
         Opponent(name, share, packed(start) if name == START else None)

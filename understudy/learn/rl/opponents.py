@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 
 from understudy.learn.policy import FactoredPolicy, PolicyShape
-from understudy.learn.rl.env import SELF, Array, Matches, Seen
+from understudy.learn.rl.env import SELF, Array, BatchedEnv, Observation
 
 
 class Weights(NamedTuple):
@@ -45,10 +45,15 @@ class Opponent:
             raise ValueError(f"'{SELF}' is the learner itself and brings no weights")
 
 
-def let_choose(
-    policy: FactoredPolicy, game: Matches, seen: Seen, which: Array, seat: Array, uniform: Array
+def act_for(
+    policy: FactoredPolicy,
+    game: BatchedEnv,
+    seen: Observation,
+    which: Array,
+    slot: Array,
+    uniform: Array,
 ) -> None:
     """Let a policy choose in these matches, each from its seat; all chance lies in `uniform`."""
-    observation, legal = (torch.from_numpy(part[which, seat]) for part in seen)
+    observation, legal = (torch.from_numpy(part[which, slot]) for part in seen)
     options = policy.sample(observation, legal, torch.from_numpy(uniform))
-    game.choose(which, seat, options.numpy())
+    game.set_actions(which, slot, options.numpy())

@@ -2,7 +2,7 @@
 
 Matches are recorded and leagues are played this way; torch is imported only by players that need
 it. Axes: N matches, S seats. `see` says what players and recorder are shown (type V): all that
-`Matches.observe` gives, or something that the game has at less cost.
+`BatchedEnv.observe` gives, or something that the game has at less cost.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Bool, Float32, Int, Int32, Int64
 
-from understudy.learn.rl.env import Array, Matches, Stepped
+from understudy.learn.rl.env import Array, BatchedEnv, StepResult
 
 V = TypeVar("V")
 
@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
     """+1 to -1 for each player."""
     steps: Int32[np.ndarray, " N"]
     """How long each took."""
-    cut: Bool[np.ndarray, " N"]
+    truncated: Bool[np.ndarray, " N"]
     """Whether it was cut short by a limit that is no part of the rules."""
 
 
@@ -36,18 +36,18 @@ class Recorder(Generic[V]):
     """In how many."""
     before: Callable[[V, Array], tuple[Array, ...]]
     """What to keep of these matches when all have chosen; a row each."""
-    after: Callable[[Stepped, Array], tuple[Array, ...]]
+    after: Callable[[StepResult, Array], tuple[Array, ...]]
     """What to keep of them once the step is done."""
     _kept: list[tuple[Array, ...]] = field(default_factory=list)
 
-    def step(self, seen: V, running: Array, step: Callable[[], Stepped]) -> Stepped:
+    def step(self, seen: V, running: Array, step: Callable[[], StepResult]) -> StepResult:
         """Do a step and keep it."""
         kept = running[running < self.keep]
         before = self.before(seen, kept)
-        stepped = step()
+        result = step()
         number = np.full(len(kept), len(self._kept), np.int32)  # all began together
-        self._kept.append((kept, number, *before, *self.after(stepped, kept)))
-        return stepped
+        self._kept.append((kept, number, *before, *self.after(result, kept)))
+        return result
 
     def columns(self) -> list[Array]:
         """Which match, which step, then all that was kept: match by match, in each step by step."""
@@ -57,7 +57,7 @@ class Recorder(Generic[V]):
 
 
 def playout(
-    game: Matches,
+    game: BatchedEnv,
     seeds: Int64[np.ndarray, " N"],
     who: Int[np.ndarray, "N S"],
     choosers: Sequence[Callable[[V, Array, int], None]],
@@ -71,26 +71,26 @@ def playout(
     its player does there: one call for all matches in which it has that seat.
     """
     is_running = np.ones(len(seeds), bool)
-    score = np.zeros((len(seeds), game.seats), np.float32)
-    steps, cut = np.zeros(len(seeds), np.int32), np.zeros(len(seeds), bool)
+    score = np.zeros((len(seeds), game.num_players), np.float32)
+    steps, truncated = np.zeros(len(seeds), np.int32), np.zeros(len(seeds), bool)
     players = [
-        (choosers[number], np.flatnonzero(who[:, seat] == number), seat)
-        for seat in range(game.seats)
-        for number in np.unique(who[:, seat])
+        (choosers[number], np.flatnonzero(who[:, slot] == number), slot)
+        for slot in range(game.num_players)
+        for number in np.unique(who[:, slot])
     ]
-    game.begin(np.arange(len(seeds)), seeds)
+    game.reset(np.arange(len(seeds)), seeds)
     while is_running.any():
         seen = see()
-        for choose, theirs, seat in players:
+        for set_actions, theirs, slot in players:
             if len(which := theirs[is_running[theirs]]):
-                choose(seen, which, seat)
+                set_actions(seen, which, slot)
         if recorder:
-            stepped = recorder.step(seen, np.flatnonzero(is_running), game.step)
+            result = recorder.step(seen, np.flatnonzero(is_running), game.step)
         else:
-            stepped = game.step()
+            result = game.step()
         steps += is_running
-        over = stepped.ended | stepped.cut
-        score[over] = stepped.score[over]
-        cut |= stepped.cut
+        over = result.terminated | result.truncated
+        score[over] = result.score[over]
+        truncated |= result.truncated
         is_running &= ~over
-    return Outcome(score, steps, cut)
+    return Outcome(score, steps, truncated)

@@ -7,7 +7,7 @@ from understudy.data.runs import Run
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
-from understudy.learn.rl.env import SELF, MakeMatches
+from understudy.learn.rl.env import SELF, MakeEnv
 from understudy.learn.rl.losses.common import OnlineObjective
 
 START = "start"
@@ -15,13 +15,13 @@ START = "start"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refinement:
+class RLRecipe:
     """One way to refine a policy. Derive a variant with `dataclasses.replace`."""
 
     description: str
     decisions: Decisions
     """What the policy decides."""
-    make: MakeMatches
+    make: MakeEnv
     """The game."""
     objective: OnlineObjective
     opponents: tuple[tuple[str, float], ...] = ((SELF, 1.0),)
@@ -39,7 +39,7 @@ class Refinement:
     steps: int = 32
     """In a sequence. Up: less leans on the value, fewer updates for the same play."""
     batch_size: int = 256
-    """Sequences per update."""
+    """Trajectories per update."""
     replay: int = 1
     """Iterations whose play is kept. Up: play is used again, and older."""
     staleness_max: int = 64
@@ -97,7 +97,7 @@ class Refinement:
             "objective": {"name": type(self.objective).__name__, **asdict(self.objective)},
         }
 
-    def with_options(self, name: str, options: TrainOptions) -> "Refinement":
+    def with_options(self, name: str, options: TrainOptions) -> "RLRecipe":
         """Begin with another model, iterate more or less often, and the like."""
         if options.init is not None:
             raise InputError(f"'{name}' begins with what --from names; leave out --init")

@@ -1,11 +1,11 @@
-"""Sequences of play on their way to the learner: each used about equally often, none too old."""
+"""Trajectories of play on their way to the learner: each used about equally often, none too old."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 
-from understudy.learn.rl.trajectories import Sequences, joined
+from understudy.learn.rl.trajectories import Trajectories, joined
 
 
 class Replay:
@@ -19,7 +19,7 @@ class Replay:
         if capacity < 1 or staleness_max < 0:
             raise ValueError(f"no replay of {capacity} sequences, {staleness_max} updates old")
         self.capacity, self.staleness_max = capacity, staleness_max
-        self.parts: list[Sequences] = []
+        self.parts: list[Trajectories] = []
         self.uses: list[torch.Tensor] = []
 
     @property
@@ -27,7 +27,7 @@ class Replay:
         """How many sequences it holds."""
         return sum(part.size for part in self.parts)
 
-    def add(self, play: Sequences) -> None:
+    def add(self, play: Trajectories) -> None:
         """Put in a rollout; the oldest ones go when there is no more room."""
         self.parts.append(play)
         self.uses.append(torch.zeros(play.size, dtype=torch.long))
@@ -42,14 +42,14 @@ class Replay:
         self.uses = [uses for uses, keep in zip(self.uses, fresh, strict=True) if keep]
         return before - self.size
 
-    def draw(self, count: int, seed: Sequence[int]) -> Sequences:
+    def draw(self, count: int, seed: Sequence[int]) -> Trajectories:
         """`count` of those used least so far, by chance among equals; counts them as used."""
         if count > self.size:
             raise ValueError(f"cannot draw {count} of {self.size} sequences")
         chance = np.random.default_rng(seed).random(self.size)
         order = np.lexsort((chance, torch.cat(self.uses).numpy()))
         chosen = np.sort(order[:count])
-        drawn, start = list[Sequences](), 0
+        drawn, start = list[Trajectories](), 0
         for part, uses in zip(self.parts, self.uses, strict=True):
             here = chosen[(chosen >= start) & (chosen < start + part.size)] - start
             start += part.size
@@ -65,5 +65,5 @@ class Replay:
 
     def restore(self, state: dict[str, list[list[torch.Tensor]] | list[torch.Tensor]]) -> None:
         """The inverse of `state`; it stays in main memory, wherever the learner is."""
-        self.parts = [Sequences._make(x.cpu() for x in part) for part in state["parts"]]
+        self.parts = [Trajectories._make(x.cpu() for x in part) for part in state["parts"]]
         self.uses = [torch.as_tensor(uses).cpu().clone() for uses in state["uses"]]

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-Cut = Bool[Tensor, "T B"] | None
+Truncated = Bool[Tensor, "T B"] | None
 
 
 class VTrace(NamedTuple):
@@ -42,15 +42,15 @@ def lambda_returns(
     value: Float[Tensor, "T B"],
     bootstrap: Float[Tensor, " B"],
     *,
-    trust: float | Float[Tensor, "T B"],
-    cut: Cut = None,
+    lambda_: float | Float[Tensor, "T B"],
+    truncated: Truncated = None,
 ) -> Float[Tensor, "T B"]:
     """TD(lambda) targets (Sutton and Barto 2018, eq. 12.2).
 
     `trust` is lambda: 0 asks the value of the next state, 1 waits for what really comes. As a
     tensor, `trust[t]` says how far to trust the return from step t + 1 on.
     """
-    kept = _kept(value, trust, cut)
+    kept = _kept(value, lambda_, truncated)
     following = _following(value, bootstrap)
     return _backwards(reward + discount * (1 - kept) * following, discount * kept, bootstrap)
 
@@ -62,12 +62,14 @@ def gae(
     value: Float[Tensor, "T B"],
     bootstrap: Float[Tensor, " B"],
     *,
-    trust: float,
-    cut: Cut = None,
+    lambda_: float,
+    truncated: Truncated = None,
 ) -> Float[Tensor, "T B"]:
     """Generalised advantages (Schulman et al. 2016, arXiv:1506.02438): sums of TD errors."""
     td_error = reward + discount * _following(value, bootstrap) - value
-    return _backwards(td_error, discount * _kept(value, trust, cut), torch.zeros_like(bootstrap))
+    return _backwards(
+        td_error, discount * _kept(value, lambda_, truncated), torch.zeros_like(bootstrap)
+    )
 
 
 @torch.no_grad()
@@ -78,17 +80,17 @@ def vtrace(
     value: Float[Tensor, "T B"],
     bootstrap: Float[Tensor, " B"],
     *,
-    trust: float = 1.0,
+    lambda_: float = 1.0,
     rho_max: float = 1.0,
     c_max: float = 1.0,
-    cut: Cut = None,
+    truncated: Truncated = None,
 ) -> VTrace:
     """Value targets corrected for who played (Espeholt et al. 2018, arXiv:1802.01561).
 
     `log_ratio` is log pi(a|s) of the policy being trained minus that of the one that played.
     """
     ratio = log_ratio.exp()
-    rho, kept = ratio.clamp(max=rho_max), _kept(value, trust, cut)
+    rho, kept = ratio.clamp(max=rho_max), _kept(value, lambda_, truncated)
     following = _following(value, bootstrap)
     td_error = rho * (reward + discount * following - value)
     carried = discount * ratio.clamp(max=c_max) * kept
@@ -105,7 +107,7 @@ def upgo(
     value: Float[Tensor, "T B"],
     bootstrap: Float[Tensor, " B"],
     *,
-    cut: Cut = None,
+    truncated: Truncated = None,
 ) -> Float[Tensor, "T B"]:
     """Upgoing returns (Vinyals et al. 2019, AlphaStar): follow what came as long as it was good.
 
@@ -114,8 +116,10 @@ def upgo(
     """
     one_step = reward + discount * _following(value, bootstrap)
     good = (one_step >= value).to(value.dtype)
-    trust = torch.cat([good[1:], torch.ones_like(good[:1])])  # after the last step nothing differs
-    return lambda_returns(reward, discount, value, bootstrap, trust=trust, cut=cut)
+    lambda_ = torch.cat(
+        [good[1:], torch.ones_like(good[:1])]
+    )  # after the last step nothing differs
+    return lambda_returns(reward, discount, value, bootstrap, lambda_=lambda_, truncated=truncated)
 
 
 def _following(value: Float[Tensor, "T B"], bootstrap: Float[Tensor, " B"]) -> Float[Tensor, "T B"]:
@@ -124,11 +128,11 @@ def _following(value: Float[Tensor, "T B"], bootstrap: Float[Tensor, " B"]) -> F
 
 
 def _kept(
-    value: Float[Tensor, "T B"], trust: float | Float[Tensor, "T B"], cut: Cut
+    value: Float[Tensor, "T B"], lambda_: float | Float[Tensor, "T B"], truncated: Truncated
 ) -> Float[Tensor, "T B"]:
     """How far what follows each step is trusted: not at all across a cut."""
-    kept = torch.as_tensor(trust, dtype=value.dtype, device=value.device).expand_as(value)
-    return kept if cut is None else kept.masked_fill(cut, 0.0)
+    kept = torch.as_tensor(lambda_, dtype=value.dtype, device=value.device).expand_as(value)
+    return kept if truncated is None else kept.masked_fill(truncated, 0.0)
 
 
 def _backwards(

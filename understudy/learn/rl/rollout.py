@@ -16,16 +16,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from understudy.learn.rl.env import SELF, Array, MakeMatches, Seen, Stepped
-from understudy.learn.rl.opponents import Opponent, Weights, let_choose, unpacked
-from understudy.learn.rl.trajectories import Sequences
+from understudy.learn.rl.env import SELF, Array, MakeEnv, Observation, StepResult
+from understudy.learn.rl.opponents import Opponent, Weights, act_for, unpacked
+from understudy.learn.rl.trajectories import Trajectories
 
 
 @dataclass(frozen=True)
 class Job:
     """One rollout to be played."""
 
-    make: MakeMatches
+    make: MakeEnv
     player: Weights
     opponents: tuple[Opponent, ...]
     matches: int
@@ -46,14 +46,14 @@ class Rollout(NamedTuple):
     """What came of a job."""
 
     play: dict[str, Array]
-    """The fields of `Sequences`."""
+    """The fields of `Trajectories`."""
     state: dict[str, Any]
     tally: dict[str, list[int]]
     """Matches won, drawn and lost by the learner, by opponent; against itself all are told once."""
 
-    def sequences(self) -> Sequences:
+    def sequences(self) -> Trajectories:
         """The play as tensors."""
-        return Sequences(**{name: torch.from_numpy(x) for name, x in self.play.items()})
+        return Trajectories(**{name: torch.from_numpy(x) for name, x in self.play.items()})
 
 
 def collect(job: Job) -> Rollout:
@@ -80,7 +80,7 @@ class Seating(NamedTuple):
     """The rows of the other seats at the same place, [B, S - 1]."""
 
 
-def seating(matches: int, seats: int, opponents: Sequence[Opponent]) -> Seating:
+def seating(matches: int, num_players: int, opponents: Sequence[Opponent]) -> Seating:
     """Share out the places: self-play by its probability, rounded; then seats in turn."""
     total = sum(opponent.probability for opponent in opponents)
     if total <= 0:
@@ -89,12 +89,12 @@ def seating(matches: int, seats: int, opponents: Sequence[Opponent]) -> Seating:
     mirrored = round(matches * alone / total)
     if alone < total and mirrored == matches > 1:
         mirrored -= 1  # everybody is met
-    both = np.arange(mirrored * seats)
+    both = np.arange(mirrored * num_players)
     place = np.arange(mirrored, matches)
-    row = np.concatenate([both, place * seats + place % seats])
-    at, seat = np.divmod(row, seats)
-    turn = np.arange(1, seats)
-    others = at[:, None] * seats + (seat[:, None] + turn) % seats
+    row = np.concatenate([both, place * num_players + place % num_players])
+    at, slot = np.divmod(row, num_players)
+    turn = np.arange(1, num_players)
+    others = at[:, None] * num_players + (slot[:, None] + turn) % num_players
     return Seating(mirrored, row, at, others)
 
 
@@ -103,8 +103,8 @@ class _Actor:
         self.job = job
         self.rng = np.random.default_rng(job.seed)
         self.game = job.make(job.matches, job.pseudo_reward)
-        self.seats = self.game.seats
-        self.seating = seating(job.matches, self.seats, job.opponents)
+        self.num_players = self.game.num_players
+        self.seating = seating(job.matches, self.num_players, job.opponents)
         self.policy = unpacked(job.player)
         others = [one for one in job.opponents if one.name != SELF]
         self.met = [one for one in others if one.probability > 0]
@@ -115,64 +115,64 @@ class _Actor:
         if job.state:
             self._restore(job.state)
         else:
-            self._begin(np.arange(job.matches))
+            self._reset(np.arange(job.matches))
 
     def play(self) -> Rollout:
         job, where = self.job, self.seating
-        film: Film | None = None
+        buffer: RolloutBuffer | None = None
         for t in range(job.steps):
             seen = self.game.observe()
-            film = film or Film(job, seen, where)
-            film.see(t, seen)
+            buffer = buffer or RolloutBuffer(job, seen, where)
+            buffer.see(t, seen)
             action, log_prob = self._act(seen)
             self._opponents_act(seen)
-            film.act(t, action, log_prob, self.idle)
-            stepped = self.game.step()
-            film.judge(t, stepped, job, self.idle)
-            self._renew(stepped)
-        assert film is not None
-        film.see(job.steps, self.game.observe())
-        return Rollout(film.play, self._state(), self._told())
+            buffer.act(t, action, log_prob, self.idle)
+            result = self.game.step()
+            buffer.record_step(t, result, job, self.idle)
+            self._renew(result)
+        assert buffer is not None
+        buffer.see(job.steps, self.game.observe())
+        return Rollout(buffer.play, self._state(), self._told())
 
-    def _act(self, seen: Seen) -> tuple[Tensor, Tensor]:
+    def _act(self, seen: Observation) -> tuple[Tensor, Tensor]:
         """The learner chooses wherever it sits: options, with their log-probabilities by head."""
         row = self.seating.row
         observation, legal = (torch.from_numpy(rows_of(x, row)) for x in seen)
-        choices = self.policy.choices(observation, legal)
-        action = choices.sample(torch.from_numpy(self._uniform(len(row))))
-        self.game.choose(*np.divmod(row, self.seats), action.numpy())
-        return action, choices.log_prob_by_head(action)
+        distribution = self.policy.distribution(observation, legal)
+        action = distribution.sample(torch.from_numpy(self._uniform(len(row))))
+        self.game.set_actions(*np.divmod(row, self.num_players), action.numpy())
+        return action, distribution.log_prob_by_head(action)
 
     def _uniform(self, rows: int) -> Array:
         return self.rng.random((rows, len(self.job.player.shape.heads)), np.float32)
 
-    def _opponents_act(self, seen: Seen) -> None:
+    def _opponents_act(self, seen: Observation) -> None:
         """Each opponent, in all its matches at once."""
-        learner = np.arange(self.job.matches) % self.seats
+        learner = np.arange(self.job.matches) % self.num_players
         for number, (who, policy) in enumerate(zip(self.met, self.frozen, strict=True)):
             place = np.flatnonzero(self.opponent == number)
-            for turn in range(1, self.seats) if len(place) else ():
-                seat = (learner[place] + turn) % self.seats
+            for turn in range(1, self.num_players) if len(place) else ():
+                slot = (learner[place] + turn) % self.num_players
                 if policy is not None:
-                    let_choose(policy, self.game, seen, place, seat, self._uniform(len(place)))
+                    act_for(policy, self.game, seen, place, slot, self._uniform(len(place)))
                     continue
-                for one in range(self.seats):
-                    self.game.script(who.name, place[seat == one], one)
+                for one in range(self.num_players):
+                    self.game.script(who.name, place[slot == one], one)
 
-    def _renew(self, stepped: Stepped) -> None:
+    def _renew(self, result: StepResult) -> None:
         """Tell what ended and begin new matches; one cut short is looked at once more first."""
-        over = stepped.ended | stepped.cut
+        over = result.terminated | result.truncated
         for place in np.flatnonzero(over):
-            seat = place % self.seats if place >= self.seating.mirrored else 0
-            self.tally[self.opponent[place], 1 - int(np.sign(stepped.score[place, seat]))] += 1
-        begin = stepped.ended | self.idle
-        self.idle = stepped.cut & ~stepped.ended
-        self._begin(np.flatnonzero(begin))
+            slot = place % self.num_players if place >= self.seating.mirrored else 0
+            self.tally[self.opponent[place], 1 - int(np.sign(result.score[place, slot]))] += 1
+        reset = result.terminated | self.idle
+        self.idle = result.truncated & ~result.terminated
+        self._reset(np.flatnonzero(reset))
 
-    def _begin(self, which: Array) -> None:
+    def _reset(self, which: Array) -> None:
         if not len(which):
             return
-        self.game.begin(which, self.rng.integers(2**62, size=len(which)))
+        self.game.reset(which, self.rng.integers(2**62, size=len(which)))
         drawn = which[which >= self.seating.mirrored]
         if len(drawn):
             chance = np.array([one.probability for one in self.met])
@@ -206,13 +206,13 @@ class _Actor:
         self.opponent = np.where(place < self.seating.mirrored, numbers[SELF], found)
         anew = np.flatnonzero(misplaced | (found < 0))
         self.idle[anew] = False
-        self._begin(anew)
+        self._reset(anew)
 
 
-class Film:
+class RolloutBuffer:
     """The sequences of a rollout while it is played, [T B ...]."""
 
-    def __init__(self, job: Job, seen: Seen, where: Seating) -> None:
+    def __init__(self, job: Job, seen: Observation, where: Seating) -> None:
         self.where, steps, size = where, job.steps, len(where.row)
         features, options = seen.observation.shape[2], seen.legal.shape[2]
         heads = len(job.player.shape.heads)
@@ -225,12 +225,12 @@ class Film:
             "log_prob": np.empty((steps, size, heads), np.float32),
             "reward": np.empty((steps, size), np.float32),
             "discount": np.empty((steps, size), np.float32),
-            "cut": np.empty((steps, size), bool),
+            "truncated": np.empty((steps, size), bool),
             "counts": np.empty((steps, size), bool),
             "version": np.full(size, job.version),
         }
 
-    def see(self, t: int, seen: Seen) -> None:
+    def see(self, t: int, seen: Observation) -> None:
         """What was seen before step t, or after the last one."""
         self.play["observation"][t] = rows_of(seen.observation, self.where.row)
         if self.play["others"].shape[2]:
@@ -245,14 +245,14 @@ class Film:
         self.play["log_prob"][t] = log_prob.numpy()
         self.play["counts"][t] = ~idle[self.where.place]
 
-    def judge(self, t: int, stepped: Stepped, job: Job, idle: Array) -> None:
+    def record_step(self, t: int, result: StepResult, job: Job, idle: Array) -> None:
         """What came of it."""
         place = self.where.place
-        drawn = stepped.ended[:, None] & (stepped.score == 0)
-        reward = stepped.reward + job.draw * drawn if job.draw else stepped.reward
+        drawn = result.terminated[:, None] & (result.score == 0)
+        reward = result.reward + job.draw * drawn if job.draw else result.reward
         self.play["reward"][t] = rows_of(reward, self.where.row)
-        self.play["discount"][t] = np.where((stepped.ended | idle)[place], 0.0, job.discount)
-        self.play["cut"][t] = (stepped.cut & ~stepped.ended)[place]
+        self.play["discount"][t] = np.where((result.terminated | idle)[place], 0.0, job.discount)
+        self.play["truncated"][t] = (result.truncated & ~result.terminated)[place]
 
 
 def rows_of(array: Array, row: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Refinement to files, exactly the same however often it is stopped.
+"""RLRecipe to files, exactly the same however often it is stopped.
 
 out/checkpoint.pt         all that is needed to go on; the only file read when resuming
 out/weights.safetensors   the policy as of the last checkpoint, in the end the result
@@ -16,15 +16,15 @@ from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
 from understudy.learn.base import read_evaluation, usable_device
 from understudy.learn.checkpoint import own_randomness, reading_checkpoint, write_checkpoint
-from understudy.learn.metrics_log import Journal
+from understudy.learn.metrics_log import MetricsLogger
 from understudy.learn.policy import load_policy, save_policy
 from understudy.learn.recipe import Progress, TrainingJob
 from understudy.learn.rl.actors import Actors
-from understudy.learn.rl.learner import Progressed, Refiner, met_by
-from understudy.learn.rl.recipe import Refinement
+from understudy.learn.rl.learner import Learner, Progressed, met_by
+from understudy.learn.rl.recipe import RLRecipe
 
 
-def refine(recipe: Refinement, start: Path, job: TrainingJob) -> dict[str, Any]:
+def refine(recipe: RLRecipe, start: Path, job: TrainingJob) -> dict[str, Any]:
     """Refine the policy in the folder `start` into the job's folder, or go on there.
 
     Where and on how many workers it acts changes nothing but the time it takes.
@@ -34,66 +34,66 @@ def refine(recipe: Refinement, start: Path, job: TrainingJob) -> dict[str, Any]:
     place = usable_device(job.device)
     policy = load_policy(start, recipe.decisions)
     with own_randomness(job.seed, place), Actors(job.workers) as actors:
-        refiner = Refiner(recipe, policy, met_by(recipe, policy), job.seed, device=place)
-        training = _Training(refiner, job.out)
+        learner = Learner(recipe, policy, met_by(recipe, policy), job.seed, device=place)
+        training = _Training(learner, job.out)
         training.resume()
-        with Journal(job.out, refiner.iteration) as journal:
-            training.run(actors, journal, job.progress)
+        with MetricsLogger(job.out, learner.iteration) as logger:
+            training.run(actors, logger, job.progress)
     return training.conclude()
 
 
 class _Training:
     """A refiner with a folder and a clock."""
 
-    def __init__(self, refiner: Refiner, out: Path) -> None:
-        self.refiner, self.recipe, self.out = refiner, refiner.recipe, out
+    def __init__(self, learner: Learner, out: Path) -> None:
+        self.learner, self.recipe, self.out = learner, learner.recipe, out
         self.seconds = 0.0
         """Spent in all, stops not counted."""
         self.latest: dict[str, Any] = {}
         """The last line of the journal, and the matches it tells of."""
 
-    def run(self, actors: Actors, journal: Journal, progress: Progress | None) -> None:
+    def run(self, actors: Actors, logger: MetricsLogger, progress: Progress | None) -> None:
         """Iterate until the last iteration."""
-        recipe, refiner = self.recipe, self.refiner
+        recipe, learner = self.recipe, self.learner
         began, before, metrics = time.perf_counter(), self.seconds, dict[str, float]()
         logged = began
-        while refiner.iteration < recipe.iterations:
-            last = refiner.iteration == recipe.iterations - 1
-            refiner.iterate(actors, last=last)
+        while learner.iteration < recipe.iterations:
+            last = learner.iteration == recipe.iterations - 1
+            learner.iterate(actors, last=last)
             now = time.perf_counter()
             self.seconds = before + now - began
-            if last or refiner.iteration % recipe.log_every == 0:
+            if last or learner.iteration % recipe.log_every == 0:
                 metrics = self._measure(now - logged)
-                journal.write(refiner.iteration, metrics)
+                logger.write(learner.iteration, metrics)
                 logged = now
-            if last or refiner.iteration % recipe.checkpoint_every == 0:
+            if last or learner.iteration % recipe.checkpoint_every == 0:
                 self.save()
             if progress is not None:
-                progress(refiner.iteration, recipe.iterations, metrics)
+                progress(learner.iteration, recipe.iterations, metrics)
 
     def _measure(self, seconds: float) -> dict[str, float]:
-        since = self.refiner.since
+        since = self.learner.since
         metrics = since.read() | {
-            "agent_steps": float(self.refiner.agent_steps),
+            "agent_steps": float(self.learner.agent_steps),
             "agent_steps_per_second": since.agent_steps / seconds,
-            "learning_rate": self.refiner.learning_rates()[0],
+            "learning_rate": self.learner.learning_rates()[0],
             "seconds": self.seconds,
         }
         self.latest = {"metrics": metrics, "tally": dict(since.tally)}
-        self.refiner.since = Progressed()
+        self.learner.since = Progressed()
         return metrics
 
     def save(self) -> None:
         """Write the checkpoint whole, then the weights."""
         content = {
-            "shape": self.refiner.policy.shape.to_json(),
-            "seed": self.refiner.seed,
+            "shape": self.learner.policy.shape.to_json(),
+            "seed": self.learner.seed,
             "seconds": self.seconds,
             "latest": self.latest,
-            **self.refiner.state(),
+            **self.learner.state(),
         }
         write_checkpoint(ModelFolder(self.out).checkpoint, content)
-        save_policy(self.out, self.refiner.policy)
+        save_policy(self.out, self.learner.policy)
 
     def resume(self) -> None:
         """Go back to the checkpoint, if there is one."""
@@ -102,22 +102,22 @@ class _Training:
             return
         game = self.recipe.decisions.table.game
         cure = f"Start over: understudy train {game} {self.out.name} --fresh"
-        with reading_checkpoint(path, self.refiner.device, cure) as content:
-            if content["shape"] != self.refiner.policy.shape.to_json():
+        with reading_checkpoint(path, self.learner.device, cure) as content:
+            if content["shape"] != self.learner.policy.shape.to_json():
                 raise InputError(f"{path}: of a policy of another shape. {cure}")
-            if content["seed"] != self.refiner.seed:
-                seeds = f"begun with seed {content['seed']}, now {self.refiner.seed}"
+            if content["seed"] != self.learner.seed:
+                seeds = f"begun with seed {content['seed']}, now {self.learner.seed}"
                 raise InputError(f"{path}: {seeds}. {cure}")
-            self.refiner.restore(content)
+            self.learner.restore(content)
             self.seconds, self.latest = content["seconds"], content["latest"]
 
     def conclude(self) -> dict[str, Any]:
         """Write what came of it."""
-        save_policy(self.out, self.refiner.policy)
+        save_policy(self.out, self.learner.policy)
         evaluation = {
-            "steps": self.refiner.version,
-            "iterations": self.refiner.iteration,
-            "agent_steps": self.refiner.agent_steps,
+            "steps": self.learner.version,
+            "iterations": self.learner.iteration,
+            "agent_steps": self.learner.agent_steps,
             "seconds": round(self.seconds, 3),
             "met": {name: _shares(counts) for name, counts in self.latest["tally"].items()},
         }

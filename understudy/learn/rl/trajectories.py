@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 
-class Sequences(NamedTuple):
+class Trajectories(NamedTuple):
     """B sequences of T steps; what was seen has one entry more, from after the last step."""
 
     observation: Float[Tensor, "T1 B F"]
@@ -26,7 +26,7 @@ class Sequences(NamedTuple):
     reward: Float[Tensor, "T B"]
     discount: Float[Tensor, "T B"]
     """0 where the match ended with this step."""
-    cut: Bool[Tensor, "T B"]
+    truncated: Bool[Tensor, "T B"]
     """The match was cut short after this step; the next one is idle and shows its last state."""
     counts: Bool[Tensor, "T B"]
     """False for idle steps, in which nobody decided anything."""
@@ -43,20 +43,20 @@ class Sequences(NamedTuple):
         """B."""
         return self.reward.shape[1]
 
-    def take(self, which: Int[Tensor, " N"]) -> "Sequences":
+    def take(self, which: Int[Tensor, " N"]) -> "Trajectories":
         """Some of the sequences."""
         timed = (x.index_select(1, which) for x in self[:-1])
-        return Sequences._make((*timed, self.version[which]))
+        return Trajectories._make((*timed, self.version[which]))
 
-    def to(self, device: torch.device) -> "Sequences":
+    def to(self, device: torch.device) -> "Trajectories":
         """The same there, actions as wide as torch wants them."""
-        moved = Sequences._make(x.to(device) for x in self)
+        moved = Trajectories._make(x.to(device) for x in self)
         return moved._replace(action=moved.action.long())
 
 
-def joined(parts: Sequence[Sequences]) -> Sequences:
+def joined(parts: Sequence[Trajectories]) -> Trajectories:
     """Side by side."""
     if len(parts) == 1:
         return parts[0]
     *timed, version = zip(*parts, strict=True)
-    return Sequences._make((*(torch.cat(x, 1) for x in timed), torch.cat(version)))
+    return Trajectories._make((*(torch.cat(x, 1) for x in timed), torch.cat(version)))

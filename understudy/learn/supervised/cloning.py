@@ -27,11 +27,11 @@ class Cloning:
     def __call__(self, policy: FactoredPolicy, batch: Batch) -> Loss:
         """Mean negative log-likelihood, summed over heads, plus the weighted error of the value."""
         output: Output = policy(batch.observation)
-        choices = policy.layout.choices(output.logits, batch.legal)
-        log_loss = -choices.log_prob(batch.action).mean()
+        distribution = policy.layout.distribution(output.logits, batch.legal)
+        log_loss = -distribution.log_prob(batch.action).mean()
         imitation = log_loss
         if self.label_smoothing:
-            evenly = -choices.mean_log_prob().mean()
+            evenly = -distribution.mean_log_prob().mean()
             imitation = (1 - self.label_smoothing) * log_loss + self.label_smoothing * evenly
         value_error = mse_loss(output.value, batch.outcome)
         return Loss(

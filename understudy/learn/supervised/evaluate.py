@@ -74,13 +74,13 @@ def _by_head(
     policy: FactoredPolicy, batch: Batch, share: Float[Tensor, " O"]
 ) -> Iterator[Float[Tensor, " H"]]:
     """Sums over the batch, in the order of `HeadScore`'s fields."""
-    choices = policy.choices(batch.observation, batch.legal)
+    distribution = policy.distribution(batch.observation, batch.legal)
     anything: Bool[Tensor, "B O"] = torch.ones_like(batch.legal)
     shares = share.expand_as(batch.legal)
     for guess in (
-        choices.best(),
-        policy.layout.choices(shares, anything).best(),
-        policy.layout.choices(shares, batch.legal).best(),
+        distribution.best(),
+        policy.layout.distribution(shares, anything).best(),
+        policy.layout.distribution(shares, batch.legal).best(),
     ):
         yield (guess == batch.action).sum(0).double()
-    yield -choices.log_prob_by_head(batch.action).sum(0).double()
+    yield -distribution.log_prob_by_head(batch.action).sum(0).double()

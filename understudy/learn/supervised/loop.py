@@ -33,7 +33,7 @@ from understudy.learn.checkpoint import (
     set_random_state,
     write_checkpoint,
 )
-from understudy.learn.metrics_log import Journal
+from understudy.learn.metrics_log import MetricsLogger
 from understudy.learn.policy import WEIGHTS, misfits
 from understudy.learn.recipe import Progress, TrainingJob
 from understudy.learn.supervised.task import B, N, OptimizerSettings, TrainingTask
@@ -54,8 +54,8 @@ def train(
     with own_randomness(job.seed, place):
         training = Training(prepare(place), job.out, job.seed, place)
         training.resume()
-        with Journal(job.out, training.at.step) as journal:
-            training.run(journal, job.progress)
+        with MetricsLogger(job.out, training.at.step) as logger:
+            training.run(logger, job.progress)
     with own_randomness(job.seed, place):
         return _conclude(training)
 
@@ -114,7 +114,7 @@ class Training(Generic[N, B]):
         """The command that starts this training over."""
         return f"Start over: understudy train {self.task.game} {self.out.name} --fresh"
 
-    def run(self, journal: Journal, progress: Progress | None) -> None:
+    def run(self, logger: MetricsLogger, progress: Progress | None) -> None:
         """Step until the recipe's last step, or until patience ends."""
         settings, at = self.settings, self.at
         metrics: dict[str, float] = {}
@@ -127,7 +127,7 @@ class Training(Generic[N, B]):
             if is_last or at.step % settings.evaluate_every == 0:
                 rate = clock.rate()
                 metrics = self.evaluate() | {"samples_per_second": rate, "seconds": clock.seconds()}
-                journal.write(at.step, metrics)
+                logger.write(at.step, metrics)
                 clock.restart()
             if is_last or self._is_stale() or at.step % settings.checkpoint_every == 0:
                 at.seconds = clock.seconds()

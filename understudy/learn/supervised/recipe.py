@@ -67,8 +67,8 @@ class PolicyRecipe(OptimizerSettings):
         """What the loop needs: first weights, and what inputs are measured against."""
         splits = {split: self._batches(samples, split, seed, device) for split in SPLITS}
         policy = FactoredPolicy(self.shape, seed)
-        mean, spread = splits["train"].moments()
-        policy.standardise(mean.cpu(), spread.cpu())
+        mean, std = splits["train"].moments()
+        policy.standardise(mean.cpu(), std.cpu())
 
         def score(policy: FactoredPolicy, split: str) -> Score:
             return evaluate(policy, self.objective, splits[split], splits["train"].counts)

@@ -10,13 +10,13 @@ from understudy.data.players import PlayerRef
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
 from understudy.games.arena.play import play
-from understudy.games.arena.play.batched import ArenaMatches
+from understudy.games.arena.play.batched import BatchedArena
 from understudy.games.arena.recipes import RECIPES
 from understudy.games.arena.sim import rules as r
 from understudy.learn.policy import FactoredPolicy, PolicyShape
 from understudy.learn.rl.actors import Actors
-from understudy.learn.rl.env import Matches
-from understudy.learn.rl.learner import Refiner, met_by
+from understudy.learn.rl.env import BatchedEnv
+from understudy.learn.rl.learner import Learner, met_by
 from understudy.learn.rl.opponents import Opponent, packed
 from understudy.learn.rl.rollout import Job, collect
 from understudy.pipeline.pairings import Fixture
@@ -27,22 +27,22 @@ ALL = np.arange(len(SEEDS))
 
 def scripted_score(pseudo_reward=0.0):
     """Play the expert against the rusher to the end; scores and rewards of player 0 by seed."""
-    game = ArenaMatches(len(SEEDS), pseudo_reward)
-    game.begin(ALL, SEEDS)
+    game = BatchedArena(len(SEEDS), pseudo_reward)
+    game.reset(ALL, SEEDS)
     score, reward = np.zeros(len(SEEDS)), np.zeros(len(SEEDS))
     for _ in range(r.MAX_STEPS):
         game.script("expert", ALL, 0)
         game.script("rusher", ALL, 1)
-        stepped = game.step()
-        score[stepped.ended] = stepped.score[stepped.ended, 0]
-        reward += stepped.reward[:, 0]
-        assert not stepped.cut.any()
-    assert not game.step().ended.any()  # told once
+        result = game.step()
+        score[result.terminated] = result.score[result.terminated, 0]
+        reward += result.reward[:, 0]
+        assert not result.truncated.any()
+    assert not game.step().terminated.any()  # told once
     return score, reward
 
 
 def test_it_is_a_game():
-    assert isinstance(ArenaMatches(2), Matches)
+    assert isinstance(BatchedArena(2), BatchedEnv)
 
 
 def test_matches_end_as_they_do_when_they_are_recorded():
@@ -63,25 +63,25 @@ def test_pseudo_rewards_leave_the_score_alone():
 def test_options_are_decoded_as_everywhere():
     rng = np.random.default_rng(0)
     options = rng.integers(0, list(codec.HEADS.values()), (80, 7))
-    game = ArenaMatches(40)
-    place, seat = np.divmod(np.arange(80), 2)
-    game.choose(place, seat, options)
+    game = BatchedArena(40)
+    place, slot = np.divmod(np.arange(80), 2)
+    game.set_actions(place, slot, options)
     np.testing.assert_array_equal(game.actions.reshape(80, -1), codec.decode(options))
 
 
 def test_players_see_what_the_networks_of_other_players_see():
-    game = ArenaMatches(40)
-    game.begin(ALL, SEEDS)
+    game = BatchedArena(40)
+    game.reset(ALL, SEEDS)
     seen = game.observe()
-    for seat in range(2):
-        views = game.world.view[:, seat]
-        np.testing.assert_array_equal(seen.observation[:, seat], features.features(views))
-        np.testing.assert_array_equal(seen.legal[:, seat], features.legal(views))
+    for slot in range(2):
+        views = game.world.view[:, slot]
+        np.testing.assert_array_equal(seen.observation[:, slot], features.features(views))
+        np.testing.assert_array_equal(seen.legal[:, slot], features.legal(views))
 
 
 def test_a_state_put_back_goes_on_the_same():
-    one, other = ArenaMatches(40), ArenaMatches(40)
-    one.begin(ALL, SEEDS)
+    one, other = BatchedArena(40), BatchedArena(40)
+    one.reset(ALL, SEEDS)
     for game in (one, one, one):
         game.script("expert", ALL, 0)
         game.step()
@@ -108,7 +108,7 @@ def test_a_frozen_bot_and_self_are_met_in_one_batch(start):
         Opponent("past", 1.0, packed(start)),
     )
     job = Job(
-        make=ArenaMatches,
+        make=BatchedArena,
         player=packed(start),
         opponents=opponents,
         matches=32,
@@ -128,7 +128,7 @@ def test_a_frozen_bot_and_self_are_met_in_one_batch(start):
 def test_the_recipes_fit_their_objectives(name, start):
     changes = {"matches": 16, "steps": 4, "updates": 1, "batch_size": 4, "critic_first": 0}
     recipe = replace(RECIPES[name], **changes)
-    refiner = Refiner(recipe, start, met_by(recipe, start), 0)
-    before = torch.cat([w.flatten() for w in refiner.policy.parameters()]).clone()
-    refiner.iterate(Actors(0), last=True)
-    assert not torch.equal(torch.cat([w.flatten() for w in refiner.policy.parameters()]), before)
+    learner = Learner(recipe, start, met_by(recipe, start), 0)
+    before = torch.cat([w.flatten() for w in learner.policy.parameters()]).clone()
+    learner.iterate(Actors(0), last=True)
+    assert not torch.equal(torch.cat([w.flatten() for w in learner.policy.parameters()]), before)

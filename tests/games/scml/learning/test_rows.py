@@ -179,10 +179,10 @@ def test_each_decision_gets_the_goals_of_its_factorys_morning(l2):
     mornings = rows_of(
         MORNING_SAMPLES, 3, match="m", slot=[0, 1, 1], day=[2, 2, 3], role=role, scales=SCALES
     )
-    filled = _filled(rounds(3, match="m", slot=[1, 0, 1], day=[3, 2, 3]), mornings, l2, "stamp")
+    filled = _filled(rounds(3, match="m", slot=[1, 0, 1], day=[2, 2, 3]), mornings, l2, "stamp")
     goals = goals_of(mornings, l2)
     assert len({tuple(row) for row in goals.tolist()}) == 3
-    assert (lists(filled, "goal_hat") == goals[[2, 0, 2]]).all()
+    assert (lists(filled, "goal_hat") == goals[[1, 0, 2]]).all()
     assert filled.schema.metadata[b"goals"] == b"stamp"
     assert goals_of(mornings.slice(0, 0), l2).shape == (0, NUM_GOALS)
 

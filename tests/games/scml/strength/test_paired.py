@@ -102,6 +102,11 @@ def test_who_never_meets_anybody_is_still_there():
     assert (rows.num_configurations, rows.names) == (2, ["a", "b"])
 
 
+def test_fields_may_share_a_seed_and_still_have_configurations_of_their_own():
+    rows = Rows.read(table([{"player": "a", "field": "f"}, {"player": "b", "field": "g"}]))
+    assert rows.num_configurations == 2 and len(Meetings.within(rows).one) == 0
+
+
 def test_levels_are_first_middle_and_last_however_many_there_are():
     places = [(0, 2), (1, 2), (0, 4), (1, 4), (2, 4), (3, 4)]
     rows = Rows.read(table([{"level": level, "levels": levels} for level, levels in places]))

@@ -23,17 +23,17 @@ def cases(seed: int = 5) -> dict[str, np.ndarray]:
     """Time-major [STEPS, CASES]; in the second half of the cases some matches are cut short."""
     rng = np.random.default_rng(seed)
     shape = (STEPS, CASES)
-    ended = rng.random(shape) < 0.15
-    cut = (rng.random(shape) < 0.15) & ~ended
-    cut[:, : CASES // 2] = False
+    terminated = rng.random(shape) < 0.15
+    truncated = (rng.random(shape) < 0.15) & ~terminated
+    truncated[:, : CASES // 2] = False
     return {
         "log_ratio": rng.normal(0, 0.7, shape),
         "reward": rng.normal(size=shape) * (rng.random(shape) < 0.5),
-        "discount": np.where(ended, 0.0, 0.97),
+        "discount": np.where(terminated, 0.0, 0.97),
         "value": rng.normal(size=shape),
         "bootstrap": rng.normal(size=CASES),
-        "ended": ended,
-        "cut": cut,
+        "ended": terminated,
+        "cut": truncated,
     }
 
 
@@ -75,7 +75,7 @@ def by_torchrl(case: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     value = rows["value"]
     after = torch.cat([value[:, 1:], torch.from_numpy(case["bootstrap"])[:, None, None]], 1)
     gamma = torch.tensor(0.97, dtype=torch.float64)
-    ended, done = rows["ended"], rows["ended"] | rows["cut"]
+    terminated, done = rows["ended"], rows["ended"] | rows["cut"]
     advantage, target = torchrl.vtrace_advantage_estimate(
         gamma,
         rows["log_ratio"],
@@ -84,16 +84,16 @@ def by_torchrl(case: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         after,
         rows["reward"],
         done,
-        terminated=ended,
+        terminated=terminated,
         rho_thresh=torch.tensor(RHO_MAX, dtype=torch.float64),
         c_thresh=torch.tensor(C_MAX, dtype=torch.float64),
     )
     found = {
         "torchrl/lambda": torchrl.td_lambda_return_estimate(
-            gamma, TRUST, after, rows["reward"], done, terminated=ended
+            gamma, TRUST, after, rows["reward"], done, terminated=terminated
         ),
         "torchrl/gae": torchrl.generalized_advantage_estimate(
-            gamma, TRUST, value, after, rows["reward"], done, terminated=ended
+            gamma, TRUST, value, after, rows["reward"], done, terminated=terminated
         )[0],
         "torchrl/vtrace_target": target,
         "torchrl/vtrace_advantage": advantage,

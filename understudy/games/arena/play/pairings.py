@@ -18,15 +18,15 @@ MATCHES_AT_ONCE = 4096
 
 def play_pairings(pairings: Sequence[Pairing]) -> pa.Table:
     """The results of all pairings, each seed from both sides; rows as `play.play` gives them."""
-    seats = [
+    num_players = [
         (one, other, seed)
         for pairing in pairings
         for one, other in _both_ways(pairing)
         for seed in pairing.seeds
     ]
     tables = [
-        results(play_matches(seats[first : first + MATCHES_AT_ONCE], keep=0)[0])
-        for first in range(0, len(seats), MATCHES_AT_ONCE)
+        results(play_matches(num_players[first : first + MATCHES_AT_ONCE], keep=0)[0])
+        for first in range(0, len(num_players), MATCHES_AT_ONCE)
     ]
     return pa.concat_tables([RESULTS.arrow().empty_table(), *tables])
 

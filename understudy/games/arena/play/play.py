@@ -10,7 +10,7 @@ from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.games.arena.data.tables import MATCHES, STEPS, results
 from understudy.games.arena.play import bots
-from understudy.games.arena.play.batched import ArenaMatches
+from understudy.games.arena.play.batched import BatchedArena
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim.state import VIEW, View
 from understudy.games.arena.sim.world import World
@@ -59,47 +59,47 @@ def player(ref: PlayerRef) -> Player:
 def play(fixture: Fixture) -> Played:
     """Play the fixture's matches; those that need not be kept are recorded in outline."""
     one, other = fixture.players
-    seats = [(one, other, seed) for seed in fixture.seeds]
-    keep = len(seats) if fixture.keep is None else fixture.keep
-    outline, steps = play_matches(seats, keep)
+    num_players = [(one, other, seed) for seed in fixture.seeds]
+    keep = len(num_players) if fixture.keep is None else fixture.keep
+    outline, steps = play_matches(num_players, keep)
     return Played(results(outline), {"matches": outline, "steps": steps})
 
 
-def play_matches(seats: Sequence[Seats], keep: int) -> tuple[pa.Table, pa.Table]:
+def play_matches(num_players: Sequence[Seats], keep: int) -> tuple[pa.Table, pa.Table]:
     """Matches of two and a seed, side by side to their end, as rows of MATCHES and of STEPS.
 
     A player decides for all its matches together, whoever it meets.
     """
-    everybody = list(dict.fromkeys(one for *both, _ in seats for one in both))
+    everybody = list(dict.fromkeys(one for *both, _ in num_players for one in both))
     number = {one: place for place, one in enumerate(everybody)}
-    game = ArenaMatches(len(seats))
+    game = BatchedArena(len(num_players))
     choosers = [_chooser(player(one), game) for one in everybody]
     recorder = Recorder[View](
         keep,
         lambda views, which: (views[which], game.actions[which]),
-        lambda stepped, which: (stepped.reward[which], game.world.events[which]),
+        lambda result, which: (result.reward[which], game.world.events[which]),
     )
     outcome = playout(
         game,
-        np.array([seed for *_, seed in seats], np.int64),
-        np.array([[number[one], number[other]] for one, other, _ in seats]),
+        np.array([seed for *_, seed in num_players], np.int64),
+        np.array([[number[one], number[other]] for one, other, _ in num_players]),
         choosers,
         see=lambda: game.world.view,
         recorder=recorder,
     )
-    ids = np.array([f"{one.name}-{other.name}-{seed}" for one, other, seed in seats])
-    names = np.array([[one.name, other.name] for one, other, _ in seats])
+    ids = np.array([f"{one.name}-{other.name}-{seed}" for one, other, seed in num_players])
+    names = np.array([[one.name, other.name] for one, other, _ in num_players])
     outline = _outline(game.world, ids, names, outcome.score[:, 0])
     return outline, _steps_table(ids, *recorder.columns())
 
 
-def _chooser(one: Player, game: ArenaMatches) -> Callable[[View, Array, int], None]:
+def _chooser(one: Player, game: BatchedArena) -> Callable[[View, Array, int], None]:
     """Lets a player act in some matches; views are all it needs."""
 
-    def choose(views: View, which: Array, seat: int) -> None:
-        game.actions[which, seat] = one.act(views[which, seat], game.world, which, seat)
+    def set_actions(views: View, which: Array, slot: int) -> None:
+        game.actions[which, slot] = one.act(views[which, slot], game.world, which, slot)
 
-    return choose
+    return set_actions
 
 
 def _outline(world: World, ids: Array, names: Array, score: Array) -> pa.Table:

@@ -64,5 +64,5 @@ def _throw(seeds, steps, slot, out):  # type: ignore[no-untyped-def]
     for i in range(len(seeds)):
         for head in range(out.shape[1]):
             # Rounding to float32 must not reach 1.
-            dice = uniform(seeds[i], steps[i], slot, _FIRST_PURPOSE + head)
-            out[i, head] = min(dice, 0.9999999)
+            rng = uniform(seeds[i], steps[i], slot, _FIRST_PURPOSE + head)
+            out[i, head] = min(rng, 0.9999999)

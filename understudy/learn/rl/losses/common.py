@@ -9,9 +9,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from understudy.learn.base import Loss
-from understudy.learn.distributions import Choices
-from understudy.learn.rl.actor_critic import ActorCritic, Judged
-from understudy.learn.rl.trajectories import Sequences
+from understudy.learn.distributions import MaskedCategorical
+from understudy.learn.rl.actor_critic import ActorCritic, ActorCriticOutput
+from understudy.learn.rl.trajectories import Trajectories
 
 
 @runtime_checkable
@@ -25,7 +25,7 @@ class OnlineObjective(Protocol):
         """Of the divergence from the teacher."""
         ...
 
-    def __call__(self, learner: ActorCritic, play: Sequences) -> Loss:
+    def __call__(self, actor_critic: ActorCritic, play: Trajectories) -> Loss:
         """The mean loss of the steps that count."""
         ...
 
@@ -38,15 +38,15 @@ def mean_of(
     return (values * weight).sum() / weight.sum().clamp(min=1)
 
 
-def value_error(judged: Judged, target: Float[Tensor, "T B"]) -> Float[Tensor, "T B"]:
+def value_error(output: ActorCriticOutput, target: Float[Tensor, "T B"]) -> Float[Tensor, "T B"]:
     """Half the squared error; beside a critic, the policy's own guess learns the same."""
-    error = 0.5 * (judged.value - target).square()
-    if judged.forecast is None:
+    error = 0.5 * (output.value - target).square()
+    if output.forecast is None:
         return error
-    return error + 0.5 * (judged.forecast - target).square()
+    return error + 0.5 * (output.forecast - target).square()
 
 
-def kl_from_teacher(teacher: Choices, student: Choices) -> Float[Tensor, " N"]:
+def kl_from_teacher(teacher: MaskedCategorical, student: MaskedCategorical) -> Float[Tensor, " N"]:
     """Forward divergence KL(teacher || student), summed over heads.
 
     Forward: the student may add what the teacher never does, but is kept from giving up what the
@@ -55,11 +55,13 @@ def kl_from_teacher(teacher: Choices, student: Choices) -> Float[Tensor, " N"]:
     return teacher.kl(student)
 
 
-def normalised_entropy(choices: Choices, heads: Mapping[str, int]) -> Float[Tensor, " N"]:
+def normalised_entropy(
+    distribution: MaskedCategorical, heads: Mapping[str, int]
+) -> Float[Tensor, " N"]:
     """Mean over heads of the entropy as a share of the largest possible; 1 is pure chance."""
-    sizes = torch.tensor(list(heads.values()), device=choices.log_probabilities.device)
-    largest = sizes.clamp(min=2).to(choices.log_probabilities.dtype).log()
-    return (choices.entropy_by_head() / largest).mean(1)
+    sizes = torch.tensor(list(heads.values()), device=distribution.log_probabilities.device)
+    largest = sizes.clamp(min=2).to(distribution.log_probabilities.dtype).log()
+    return (distribution.entropy_by_head() / largest).mean(1)
 
 
 def require_not_negative(objective: Any, *names: str) -> None:

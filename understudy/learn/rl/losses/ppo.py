@@ -16,7 +16,7 @@ from understudy.learn.rl.losses.common import (
     value_error,
 )
 from understudy.learn.rl.returns import gae
-from understudy.learn.rl.trajectories import Sequences
+from understudy.learn.rl.trajectories import Trajectories
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class PPO:
 
     clip: float = 0.2
     """How far the ratio to the policy that played may move. Up: larger steps, less steady."""
-    trust: float = 0.95
+    lambda_: float = 0.95
     """Lambda of the advantages. Down: less noise, more error from the value."""
     normalise: bool = True
     """Bring the advantages of a batch to mean 0 and spread 1."""
@@ -39,33 +39,38 @@ class PPO:
         require_not_negative(self, "value_weight", "kl_weight", "entropy_weight")
         if self.clip <= 0:
             raise ValueError(f"clip must be above 0, got {self.clip}")
-        if not 0 <= self.trust <= 1:
-            raise ValueError(f"trust must lie in [0, 1], got {self.trust}")
+        if not 0 <= self.lambda_ <= 1:
+            raise ValueError(f"lambda_ must lie in [0, 1], got {self.lambda_}")
 
-    def __call__(self, learner: ActorCritic, play: Sequences) -> Loss:
+    def __call__(self, actor_critic: ActorCritic, play: Trajectories) -> Loss:
         """The clipped surrogate, the error of the value, and the restraints."""
-        judged = learner.judge(play, ask_teacher=self.kl_weight > 0)
-        counts, value = play.counts, judged.value.detach()
+        output = actor_critic.evaluate_actions(play, ask_teacher=self.kl_weight > 0)
+        counts, value = play.counts, output.value.detach()
         advantage = gae(
-            play.reward, play.discount, value, judged.bootstrap, trust=self.trust, cut=play.cut
+            play.reward,
+            play.discount,
+            value,
+            output.bootstrap,
+            lambda_=self.lambda_,
+            truncated=play.truncated,
         )
         target = advantage + value
         if self.normalise:
             advantage = normalised(advantage, counts)
-        log_ratio = (judged.log_prob - play.log_prob).sum(2)
+        log_ratio = (output.log_prob - play.log_prob).sum(2)
         ratio = log_ratio.exp()
         bounded = ratio.clamp(1 - self.clip, 1 + self.clip)
         surrogate = torch.minimum(ratio * advantage, bounded * advantage)
-        entropy = normalised_entropy(judged.choices, learner.policy.shape.heads)
+        entropy = normalised_entropy(output.distribution, actor_critic.policy.shape.heads)
         parts = {
             "policy": -mean_of(surrogate, counts),
-            "value": mean_of(value_error(judged, target), counts),
+            "value": mean_of(value_error(output, target), counts),
             "entropy": mean_of(entropy.view_as(value), counts),
         }
         loss = parts["policy"] + self.value_weight * parts["value"]
         loss = loss - self.entropy_weight * parts["entropy"]
-        if judged.teacher is not None:
-            kl = kl_from_teacher(judged.teacher, judged.choices).view_as(value)
+        if output.teacher is not None:
+            kl = kl_from_teacher(output.teacher, output.distribution).view_as(value)
             parts["kl"] = mean_of(kl, counts)
             loss = loss + self.kl_weight * parts["kl"]
         outside = (ratio - 1).abs() > self.clip

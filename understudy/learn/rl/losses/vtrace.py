@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from understudy.learn.base import Loss
-from understudy.learn.rl.actor_critic import ActorCritic, Judged
+from understudy.learn.rl.actor_critic import ActorCritic, ActorCriticOutput
 from understudy.learn.rl.losses.common import (
     kl_from_teacher,
     mean_of,
@@ -22,7 +22,7 @@ from understudy.learn.rl.losses.common import (
     value_error,
 )
 from understudy.learn.rl.returns import lambda_returns, upgo, vtrace
-from understudy.learn.rl.trajectories import Sequences
+from understudy.learn.rl.trajectories import Trajectories
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class OffPolicy:
     groups: tuple[tuple[str, ...], ...] = ()
     """Heads that are weighed together. None given: each head by itself. Finer groups: ratios
     nearer to 1, so less is clipped away, but heads that hang together are judged apart."""
-    trust: float = 1.0
+    lambda_: float = 1.0
     """Lambda of V-trace. Down: advantages lean on the value, less noise, more error."""
     rho_max: float = 1.0
     c_max: float = 1.0
@@ -41,7 +41,7 @@ class OffPolicy:
     upgo_weight: float = 1.0
     """Up: repeats what once went better than foreseen."""
     value_weight: float = 10.0
-    value_trust: float = 0.8
+    value_lambda: float = 0.8
     """Lambda of the value's targets; these are not corrected for who played."""
     kl_weight: float = 2e-3
     """Up: stays nearer to the teacher."""
@@ -51,20 +51,22 @@ class OffPolicy:
     def __post_init__(self) -> None:
         weights = ("policy_weight", "upgo_weight", "value_weight", "kl_weight", "entropy_weight")
         require_not_negative(self, *weights, "rho_max", "c_max")
-        for name in ("trust", "value_trust"):
+        for name in ("lambda_", "value_lambda"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must lie in [0, 1], got {getattr(self, name)}")
 
-    def __call__(self, learner: ActorCritic, play: Sequences) -> Loss:
+    def __call__(self, actor_critic: ActorCritic, play: Trajectories) -> Loss:
         """The weighted sum of the five parts."""
-        judged = learner.judge(play, ask_teacher=self.kl_weight > 0)
+        output = actor_critic.evaluate_actions(play, ask_teacher=self.kl_weight > 0)
         counts = play.counts
-        parts, metrics = self._policy_parts(learner, play, judged)
-        target = lambda_returns(*_scene(play, judged), trust=self.value_trust, cut=play.cut)
-        heads = learner.policy.shape.heads
-        entropy = normalised_entropy(judged.choices, heads).view_as(play.reward)
+        parts, metrics = self._policy_parts(actor_critic, play, output)
+        target = lambda_returns(
+            *_scene(play, output), lambda_=self.value_lambda, truncated=play.truncated
+        )
+        heads = actor_critic.policy.shape.heads
+        entropy = normalised_entropy(output.distribution, heads).view_as(play.reward)
         parts |= {
-            "value": mean_of(value_error(judged, target), counts),
+            "value": mean_of(value_error(output, target), counts),
             "entropy": mean_of(entropy, counts),
         }
         loss = (
@@ -73,20 +75,20 @@ class OffPolicy:
             + self.value_weight * parts["value"]
             - self.entropy_weight * parts["entropy"]
         )
-        if judged.teacher is not None:
-            kl = kl_from_teacher(judged.teacher, judged.choices).view_as(play.reward)
+        if output.teacher is not None:
+            kl = kl_from_teacher(output.teacher, output.distribution).view_as(play.reward)
             parts["kl"] = mean_of(kl, counts)
             loss = loss + self.kl_weight * parts["kl"]
         return Loss(loss, parts | metrics)
 
     def _policy_parts(
-        self, learner: ActorCritic, play: Sequences, judged: Judged
+        self, actor_critic: ActorCritic, play: Trajectories, output: ActorCriticOutput
     ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         """V-trace and UPGO, summed over groups; and what to log of them."""
-        member = self._membership(tuple(learner.policy.shape.heads)).to(judged.log_prob)
-        log_prob = judged.log_prob @ member
+        member = self._membership(tuple(actor_critic.policy.shape.heads)).to(output.log_prob)
+        log_prob = output.log_prob @ member
         log_ratio = log_prob.detach() - play.log_prob @ member
-        reward, discount, value, bootstrap = _scene(play, judged)
+        reward, discount, value, bootstrap = _scene(play, output)
         shape = log_ratio.shape
 
         def widened(x: Tensor) -> Tensor:
@@ -96,12 +98,12 @@ class OffPolicy:
         advantage = vtrace(
             log_ratio.flatten(1),
             *(widened(x) for x in (reward, discount, value, bootstrap)),
-            trust=self.trust,
+            lambda_=self.lambda_,
             rho_max=self.rho_max,
             c_max=self.c_max,
-            cut=widened(play.cut),
+            truncated=widened(play.truncated),
         ).advantage.view(shape)
-        upgoing = upgo(reward, discount, value, bootstrap, cut=play.cut) - value
+        upgoing = upgo(reward, discount, value, bootstrap, truncated=play.truncated) - value
         ratio = log_ratio.exp()
         weighted = ratio.clamp(max=self.rho_max) * upgoing[..., None]
         parts = {
@@ -123,7 +125,7 @@ class OffPolicy:
 
 
 def _scene(
-    play: Sequences, judged: Judged
+    play: Trajectories, output: ActorCriticOutput
 ) -> tuple[Float[Tensor, "T B"], Float[Tensor, "T B"], Float[Tensor, "T B"], Float[Tensor, " B"]]:
     """What every kind of return is made from."""
-    return play.reward, play.discount, judged.value.detach(), judged.bootstrap
+    return play.reward, play.discount, output.value.detach(), output.bootstrap
