@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from understudy.data import shards
 from understudy.data.runs import Run
+from understudy.data.stats import Estimate, percentile, resample_weights
 from understudy.games.dota.advice import recommend
 from understudy.games.dota.advice.match_context import Story, load_models
 from understudy.games.dota.features import inventory, team_rating
@@ -104,24 +105,22 @@ def next_bought(story: Story, slot: int, now: int) -> str | None:
 
 
 def told(name, beyond, followed, match_id) -> None:
-    mean, low, high = compared(beyond, followed, match_id)
+    gap = compared(beyond, followed, match_id)
     print(
         f"  {name:40s} {followed.mean():6.1%} of {len(beyond):,}; won beyond expectation, these "
-        f"less others: {mean:+.4f} ({low:+.4f} to {high:+.4f})"
+        f"less others: {gap.value:+.4f} ({gap.low:+.4f} to {gap.high:+.4f})"
     )
 
 
-def compared(beyond, followed, match_id, draws: int = 2000) -> tuple[float, float, float]:
+def compared(beyond, followed, match_id, draws: int = 2000) -> Estimate:
     """Mean of those who followed less that of the others, with an interval by match."""
     _, place = np.unique(match_id, return_inverse=True)
     sums = [np.bincount(place, beyond * who) for who in (followed, ~followed)]
     counts = [np.bincount(place, who.astype(float)) for who in (followed, ~followed)]
-    size = len(sums[0])
-    drawn = np.random.default_rng(0).multinomial(size, np.full(size, 1 / size), draws)
+    drawn = resample_weights(len(sums[0]), draws, seed=0)
     means = [(drawn @ s) / (drawn @ c) for s, c in zip(sums, counts, strict=True)]
-    low, high = np.quantile(means[0] - means[1], [0.025, 0.975])
     whole = [s.sum() / c.sum() for s, c in zip(sums, counts, strict=True)]
-    return float(whole[0] - whole[1]), float(low), float(high)
+    return percentile(float(whole[0] - whole[1]), means[0] - means[1], len(beyond))
 
 
 if __name__ == "__main__":

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from understudy.data.stats import paired_difference
 from understudy.games.dota.features.encode import names_of
 from understudy.games.dota.features.samples import ALL_NAMES, Samples, read_samples
 from understudy.games.dota.value import metrics, splits
-from understudy.games.dota.value.models import Seven, Symmetric
+from understudy.games.dota.value.linear import Seven
+from understudy.games.dota.value.symmetric import Symmetric
 
 
 def main() -> None:
@@ -49,9 +51,9 @@ def losses(train: Samples, test: Samples, without) -> np.ndarray:
 
 
 def tell(name: str, one: np.ndarray, other: np.ndarray, test: Samples) -> None:
-    found = metrics.difference(one, other, test.match_id)
+    found = paired_difference(one, other, test.match_id)
     print(
-        f"  {name:14s} {one.mean():.4f}  {found.mean:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
+        f"  {name:14s} {one.mean():.4f}  {found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
     )
 
 

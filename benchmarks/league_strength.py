@@ -7,16 +7,14 @@ and prints two tables: every league, and every way over its seeds. It can be sto
 """
 
 import argparse
-import math
 from pathlib import Path
-from statistics import mean, stdev
 
 from understudy import games
 from understudy.data.runs import Run
+from understudy.data.stats import student
 from understudy.pipeline.league import compare, league, season_of
 
 WAYS = {"league": "", "self-play": "-self-play", "fictitious": "-fictitious"}
-STUDENT = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571}  # 95 %, by number of seeds
 
 
 def main() -> None:
@@ -83,23 +81,16 @@ def by_way(rows, seeds):
     lines = [f"| {len(seeds)} seeds | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
     for way in WAYS:
         values = {c: [rows[f"{way}-{seed}"][c][0] for seed in seeds] for c in columns}
-        told = (written(c, *interval(values[c])) for c in columns)
+        told = (written(c, *student(values[c]).named().values()) for c in columns)
         lines.append(f"| {way} | {' | '.join(told)} |")
         if way != "league":
             gaps = {
                 c: [rows[f"league-{s}"][c][0] - rows[f"{way}-{s}"][c][0] for s in seeds]
                 for c in columns
             }
-            told = (written(c, *interval(gaps[c])) for c in columns)
+            told = (written(c, *student(gaps[c]).named().values()) for c in columns)
             lines.append(f"| league less {way} | {' | '.join(told)} |")
     return "\n".join([*lines, ""])
-
-
-def interval(values):
-    if len(values) < 2:
-        return values[0], math.nan, math.nan
-    reach = STUDENT.get(len(values), 2.4) * stdev(values) / math.sqrt(len(values))
-    return mean(values), mean(values) - reach, mean(values) + reach
 
 
 def written(column, value, low, high):

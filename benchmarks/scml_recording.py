@@ -14,8 +14,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from understudy.data.players import PlayerRef
 from understudy.data.shards import write_shard
-from understudy.games import PlayerRef
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play

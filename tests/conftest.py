@@ -3,5 +3,16 @@
 import os
 from pathlib import Path
 
+import pytest
+
+from tests.browser import chromium
+
 ROOT = Path(__file__).parents[1]
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.getenv("PYTHONPATH")]))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, for tests of pages."""
+    with chromium() as found:
+        yield found

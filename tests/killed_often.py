@@ -17,7 +17,7 @@ import sys
 
 from tests.small_runs import tiny_recipe
 from understudy import cli, games
-from understudy.games import pairs
+from understudy.pipeline import pairings
 
 
 def main():
@@ -43,7 +43,7 @@ def prepare(stage):
     if stage == "record":
         players = tuple(games.PlayerRef(name) for name in ("expert", "rusher", "kiter"))
         for pair in itertools.permutations(players, 2):
-            arena.play(pairs.Fixture(pair, (0,)))
+            arena.play(pairings.Fixture(pair, (0,)))
     if stage == "train":
         import torch
 

@@ -4,13 +4,13 @@ import contextlib
 import functools
 import re
 import sys
+import tempfile
 import types
 from pathlib import Path
 
 import pytest
 
-from understudy import cli, games
-from understudy.cli import pairs
+from understudy import games
 
 PAGE = Path(__file__).parents[1] / "docs" / "adding.md"
 NAME = "nim"
@@ -34,11 +34,9 @@ def module():
 
 @contextlib.contextmanager
 def installed():
-    """As the page says: a file, a name, two commands."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(games, "NAMES", (*games.NAMES, NAME))
+    """As the page says: a file, and nothing else."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        (Path(folder) / f"{NAME}.py").write_text(code())
+        patch.setattr(games, "__path__", [*games.__path__, folder])
         patch.setitem(sys.modules, f"understudy.games.{NAME}", module())
-        for group, command in ((cli.record, pairs.recording), (cli.compete, pairs.competing)):
-            patch.setattr(group, "registered_commands", [*group.registered_commands])
-            group.command(NAME)(command(NAME))
         yield module()

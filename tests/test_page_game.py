@@ -11,10 +11,10 @@ import torch
 
 from tests import page_game
 from tests.small_runs import rows, understudy
-from understudy.games import PlayerRef
-from understudy.games.pairs import Fixture
+from understudy.data.players import PlayerRef
 from understudy.learn import metrics_log
 from understudy.learn.policy import load_policy
+from understudy.pipeline.pairings import Fixture
 
 STAGES = (
     "record nim --matches 600",

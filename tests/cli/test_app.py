@@ -10,12 +10,10 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
 import typer
-from rich.console import Console
 
 from tests.small_runs import (
     COMPETE,
@@ -29,12 +27,8 @@ from tests.small_runs import (
     tiny_recipe,
     understudy,
 )
-from understudy import cli
+from understudy.cli.app import EXAMPLES, app
 from understudy.data.runs import read_manifest
-from understudy.games import pairs
-from understudy.games.arena import league as arena_league
-from understudy.games.arena import recipes
-from understudy.league.recipe import three_roles
 from understudy.pipeline import report as report_stage
 
 PROGRAM = "from understudy.cli import main; main()"
@@ -49,7 +43,7 @@ def leaves(group, before=""):
     return found
 
 
-COMMANDS = leaves(typer.main.get_command(cli.app))
+COMMANDS = leaves(typer.main.get_command(app()))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -80,7 +74,7 @@ MISTAKES = {
     # what was typed, where {run} is a finished run and {new} nothing yet: what the answer says
     "frobnicate": ["No such command 'frobnicate'", "See: understudy --help"],
     "record arena --wrokers 2": ["No such option: --wrokers", "--workers"],
-    "record chess --out {new}": ["there is no game 'chess' to record; there is arena, scml"],
+    "record chess --out {new}": ["there is no game 'chess' to record; there is arena, dota, scml"],
     "encode chess --out {run}": ["there is no game 'chess'; there is arena"],
     "train chess imitate --out {run}": ["there is no game 'chess'; there is arena"],
     "compete chess a b --out {run}": ["there is no game 'chess' to compete; there is arena"],
@@ -306,6 +300,7 @@ def test_help_comes_at_once():
     assert "understudy demo" in done.stdout
     seconds, *modules = done.stdout.splitlines()[-1].split()
     heavy = {"torch", "numba", "pyarrow", "gymnasium", "pettingzoo", "distributed", "numpy", "loky"}
+    heavy |= {"scml", "negmas", "scml_agents"}
     assert not heavy & set(modules)
     assert float(seconds) < 1
 
@@ -332,7 +327,7 @@ def test_every_command_explains_itself_and_all_its_options(name):
 
 
 def test_every_example_can_be_typed():
-    texts = [cli.EXAMPLES, *(command.help for command in COMMANDS.values())]
+    texts = [EXAMPLES, *(command.help for command in COMMANDS.values())]
     examples = re.findall(
         r"understudy ((?:record|encode|train|compete|report|replay) .+)", "\n".join(texts)
     )
@@ -400,61 +395,3 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     _, told = program.communicate(timeout=30)
     assert program.returncode == 130
     assert told == "understudy: stopped; the same command goes on from here\n"
-
-
-# --- All of it -----------------------------------------------------------------------------------
-
-
-def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
-    """As large as it takes to fill every split; competition, refinement and league cut short."""
-    to_compete = pairs.to_compete
-    small = {"matches": 16, "batch_size": 8, "steps": 4, "critic_first": 1}
-    monkeypatch.setattr(recipes, "refine", replace(recipes.refine, **small))
-    shorter = replace(recipes.refine_quick, iterations=3, **small)
-    monkeypatch.setitem(recipes.RECIPES, "refine-quick", shorter)
-    few = {"rounds": 2, "agent_steps": 2_000, "matches": 2, "exploiter_steps": 500}
-    monkeypatch.setattr(
-        arena_league,
-        "three_roles",
-        lambda **settings: three_roles(**settings | few | {"exploiter_matches": 4}),
-    )
-    monkeypatch.setattr(arena_league, "refine", recipes.refine)
-    monkeypatch.setattr(
-        pairs, "to_compete", lambda *a, **options: to_compete(*a, **options | {"matches": 2})
-    )
-    monkeypatch.setattr(cli.pairs, "out_console", Console(width=120))
-    run = tmp_path / "run"
-    command = ["--matches", "60", "--worlds", "1", "--seed", "9", "--workers", "0", "--out", run]
-    done = understudy("demo", *command)
-    assert done.code == 0
-    assert "2 matches per pair, points with 95 % interval" in done.out
-    for opponent in ("expert", "rusher", "kiter", "camper", "collector"):
-        assert re.search(rf"imitate-quick +│{opponent} ", done.out)
-        assert re.search(rf"refine-quick +│{opponent} ", done.out)
-    assert "2 rounds, " in done.out and "a fresh exploiter of main wins" in done.out
-    assert "4 worlds of 1 configurations" in done.out
-    pages = [run / game / "report.html" for game in ("arena", "scml", "dota")]
-    pages.append(run / "dota" / "match.html")
-    named = ", ".join(map(str, pages))
-    assert done.out.splitlines()[-1] == f"Open {named}: no network needed."
-    assert all(page.stat().st_size > 20_000 for page in pages)
-    before = contents(run)
-    again = understudy("demo", *command)
-    assert again.code == 0
-    assert again.out == done.out
-    changed = {name for name in before if contents(run)[name] != before[name]}
-    assert changed <= {str(page.relative_to(run)) for page in pages}
-
-
-@pytest.mark.slow
-def test_the_demo_works_at_full_size(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "demo"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    for game in ("arena", "scml", "dota"):
-        assert (tmp_path / "runs" / "demo" / game / "report.html").exists()

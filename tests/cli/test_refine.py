@@ -52,7 +52,7 @@ def test_a_clone_is_refined_and_can_compete(run):
     manifest = json.loads((model / "manifest.json").read_text())
     assert manifest["settings"]["start"] == "imitate-quick"
     assert manifest["settings"]["objective"]["name"] == "OffPolicy"
-    assert list(manifest["inputs"]) == ["weights.safetensors"]
+    assert list(manifest["inputs"]) == ["models/imitate-quick/weights.safetensors"]
     assert manifest["finished"] and manifest["facts"]["evaluation"]["iterations"] == 3
     met = understudy(
         "compete arena refine-quick imitate-quick --matches 4 --workers 0 --quiet --out", run
@@ -77,6 +77,23 @@ def test_another_model_can_be_named(run):
     assert 'start was "other", now "imitate-quick"' in refused.err
 
 
+def test_a_model_that_changed_since_is_not_gone_on_from(run):
+    assert train(run).code == 0
+    weights = run / "models" / "imitate-quick" / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes() + b" ")
+    refused = train(run)
+    assert refused.code == 2 and "its inputs have changed since" in refused.err
+
+
+def test_a_fresh_start_keeps_the_model_it_begins_with(run):
+    assert train(run).code == 0
+    before = contents(run)
+    refused = train(run, "--from", "refine-quick", "--fresh")
+    assert refused.code == 2 and refused.err.count("\n") == 1
+    assert "--fresh would delete" in refused.err
+    assert contents(run) == before
+
+
 def test_iterations_rollouts_updates_and_pseudo_reward_can_be_told(run):
     told = ["--iterations", "2", "--rollouts", "1", "--updates", "3", "--pseudo-reward", "0.1"]
     assert train(run, *told).code == 0
@@ -88,11 +105,13 @@ def test_iterations_rollouts_updates_and_pseudo_reward_can_be_told(run):
 
 
 MISTAKES = {
-    "train arena refine --out {run}": "there is no player 'imitate'. Scripted: expert",
+    "train arena refine --out {run}": "there is no model 'imitate'. Trained in",
     "train arena refine --from expert --out {run}": "'expert' is scripted and cannot be refined",
     "train arena refine-quick --workers two --out {run}": "workers 'two': give a number",
     "train arena imitate-quick --from other --out {run}": "learns from samples, not by playing",
     "train arena imitate-quick --updates 3 --out {run}": "learns from samples, not by playing",
+    "train arena refine-quick --init {run} --out {run}": "begins with what --from names",
+    "train arena imitate-quick --init {run} --out {run}": "begins anew and takes no weights",
     "train arena refine-quick --updates 300 --out {run}": "staleness_max must be at least 599",
 }
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.data.results import both_sides, pair_results, wilson, win_rates
+from understudy.data.results import both_sides, pair_results, win_rates
+from understudy.data.stats import wilson
 
 
 def results(scores, seeds=None, player="a", opponent="b"):
@@ -27,24 +28,33 @@ def test_worked_example():
     (rate,) = win_rates(results([1, 1, 1, 0, -1, -0.5, 0.25, 0]))
     # four wins (any gain is one), two draws, two losses
     assert (rate.player, rate.opponent, rate.matches) == ("a", "b", 8)
-    assert (rate.wins, rate.draws, rate.points) == (0.5, 0.25, 0.625)
-    assert 0.2 < rate.low < 0.4 < 0.8 < rate.high < 1
-    assert 0.1 < rate.wins_low < 0.3 < 0.7 < rate.wins_high < 0.9
+    assert (rate.wins.value, rate.draws, rate.points.value) == (0.5, 0.25, 0.625)
+    assert 0.2 < rate.points.low < 0.4 < 0.8 < rate.points.high < 1
+    assert 0.1 < rate.wins.low < 0.3 < 0.7 < rate.wins.high < 0.9
+
+
+def test_as_json_a_rate_is_one_flat_row():
+    (rate,) = win_rates(results([1, 1, 0, -1]))
+    told = rate.to_json()
+    names = "player opponent matches wins draws points low high wins_low wins_high"
+    assert list(told) == names.split()
+    assert (told["wins"], told["points"], told["matches"]) == (0.5, 0.625, 4)
+    assert (told["low"], told["wins_high"]) == (rate.points.low, rate.wins.high)
 
 
 def test_each_ordered_pair_has_its_own_rate():
     table = pa.concat_tables([results([1, 1]), results([-1, -1], player="b", opponent="a")])
     first, second = win_rates(table)
-    assert (first.player, first.wins) == ("a", 1)
-    assert (second.player, second.wins) == ("b", 0)
+    assert (first.player, first.wins.value) == ("a", 1)
+    assert (second.player, second.wins.value) == ("b", 0)
 
 
 @pytest.mark.parametrize("score", [1, -1])
 def test_winning_or_losing_all_is_not_certainty(score):
     (rate,) = win_rates(results([score] * 20))
-    assert rate.high - rate.low > 0.1
-    assert (rate.high if score > 0 else rate.low) == pytest.approx((score + 1) / 2)
-    assert rate.low == pytest.approx(wilson(20 * rate.wins, 20)[0])
+    assert rate.points.high - rate.points.low > 0.1
+    assert (rate.points.high if score > 0 else rate.points.low) == pytest.approx((score + 1) / 2)
+    assert rate.points.low == pytest.approx(wilson(20 * rate.wins.value, 20).low)
 
 
 def test_a_match_and_its_rematch_are_drawn_together():
@@ -52,10 +62,11 @@ def test_a_match_and_its_rematch_are_drawn_together():
     # whole pairs leaves no spread at all, and only Wilson's interval remains.
     scores, seeds = [1, -1] * 100, np.arange(200) // 2
     (together,) = win_rates(results(scores, seeds))
-    assert (together.low, together.high) == pytest.approx(wilson(100, 200))
+    least = wilson(100, 200)
+    assert together.points == least
     # Each seed decides both of its matches: 100 coins, not 200, so the interval is wider.
     (doubled,) = win_rates(results(np.repeat([1, -1], 100), seeds))
-    assert doubled.high - doubled.low > 1.3 * (together.high - together.low)
+    assert doubled.points.high - doubled.points.low > 1.3 * (least.high - least.low)
 
 
 def test_the_interval_hangs_on_the_seed_alone():
@@ -68,19 +79,11 @@ def test_the_interval_hangs_on_the_seed_alone():
 def test_intervals_hold_their_rate(rows):
     scores, seeds = zip(*rows, strict=True)
     (rate,) = win_rates(results(scores, seeds), resamples=200)
-    assert 0 <= rate.low <= rate.points + 1e-9
-    assert rate.points - 1e-9 <= rate.high <= 1
-    assert 0 <= rate.wins_low <= rate.wins + 1e-9
-    assert rate.wins - 1e-9 <= rate.wins_high <= 1
-    assert rate.low < rate.high
-
-
-@pytest.mark.parametrize(
-    ("wins", "matches", "expected"),
-    [(0, 10, (0, 0.2775)), (5, 10, (0.2366, 0.7634)), (10, 10, (0.7225, 1)), (0, 0, (0, 1))],
-)
-def test_wilsons_interval_is_as_printed_in_tables(wins, matches, expected):
-    assert wilson(wins, matches) == pytest.approx(expected, abs=1e-4)
+    assert 0 <= rate.points.low <= rate.points.value + 1e-9
+    assert rate.points.value - 1e-9 <= rate.points.high <= 1
+    assert 0 <= rate.wins.low <= rate.wins.value + 1e-9
+    assert rate.wins.value - 1e-9 <= rate.wins.high <= 1
+    assert rate.points.low < rate.points.high
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
@@ -89,7 +92,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
     for trial in range(200):
         scores = np.where(rng.random(60) < 0.7, 1, -1)
         (rate,) = win_rates(results(scores), seed=trial, resamples=200)
-        hits += rate.low <= 0.7 <= rate.high
+        hits += rate.points.low <= 0.7 <= rate.points.high
     assert hits >= 180
 
 

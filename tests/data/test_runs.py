@@ -1,9 +1,15 @@
+import ast
 import json
+from pathlib import Path
 
 import pytest
 
-from understudy.data.runs import Run, begin, finish, read_manifest
+from understudy.data import runs
+from understudy.data.runs import LeagueFolder, ModelFolder, Run, begin, finish, read_manifest
 from understudy.errors import InputError
+
+OF_THEIR_OWN = {("policy.py", "weights")}
+"""Folders of the program that have a name in common with one of a run."""
 
 
 @pytest.fixture
@@ -25,7 +31,7 @@ def refusal(folder, *arguments, **settings):
 
 
 def test_work_is_claimed_and_finished(folder, source):
-    begin(folder, "encode", {"shards": (1, 2)}, inputs=[source])
+    begin(folder, "encode", {"shards": (1, 2)}, inputs={"recording": source})
     begun = read_manifest(folder)
     assert begun["settings"] == {"shards": [1, 2]}
     assert begun["inputs"].keys() == {"recording"}
@@ -37,11 +43,11 @@ def test_work_is_claimed_and_finished(folder, source):
 
 
 def test_the_same_work_goes_on_and_leftovers_are_swept(folder, source):
-    begin(folder, "encode", {"seed": 1}, inputs=[source])
+    begin(folder, "encode", {"seed": 1}, inputs={"recording": source})
     before = read_manifest(folder)
     (folder / "shard.parquet").write_text("kept")
     (folder / "next.parquet.1.part").write_text("half")
-    begin(folder, "encode", {"seed": 1}, inputs=[source])
+    begin(folder, "encode", {"seed": 1}, inputs={"recording": source})
     assert read_manifest(folder) == before
     assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "shard.parquet"]
 
@@ -72,12 +78,43 @@ def test_another_stage_is_refused(folder):
 
 
 def test_changed_inputs_are_refused(folder, source):
-    begin(folder, "encode", {}, inputs=[source])
+    begin(folder, "encode", {}, inputs={"recording": source})
     source.write_text("what happened later")
     assert "holds other work: its inputs have changed since." in refusal(
-        folder, "encode", {}, inputs=[source]
+        folder, "encode", {}, inputs={"recording": source}
     )
     assert "its inputs have changed since" in refusal(folder, "encode", {})
+
+
+def test_a_fresh_start_never_deletes_its_own_inputs(folder, tmp_path):
+    begin(folder, "train", {})
+    (folder / "weights.bin").write_text("dear")
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    for path in (folder / "weights.bin", link / "weights.bin"):
+        told = refusal(folder, "train", {"seed": 2}, inputs={"weights": path}, resume=False)
+        assert told.startswith(f"--fresh would delete {folder}, and with it {path}")
+    assert (folder / "weights.bin").read_text() == "dear"
+
+
+def test_inputs_are_named_by_their_place(tmp_path, monkeypatch):
+    run = Run(tmp_path / "run")
+    monkeypatch.chdir(tmp_path)
+    assert run.place(run.model("l3") / "w.bin") == "models/l3/w.bin"
+    assert run.place(Path("run/samples/a.parquet")) == "samples/a.parquet"
+    assert run.place(Path("runs/w.bin")) == "elsewhere/runs/w.bin"
+    assert Run(Path("run")).place(tmp_path / "run" / "a") == "a"
+
+
+def test_a_model_is_found_by_name_or_folder(tmp_path):
+    run = Run(tmp_path / "run")
+    run.model("clone").mkdir(parents=True)
+    assert run.find_model("clone") == run.model("clone")
+    assert run.find_model(str(tmp_path)) == tmp_path
+    with pytest.raises(InputError, match=r"there is no model 'x'\. Trained in .*run: clone"):
+        run.find_model("x")
+    with pytest.raises(InputError, match="none yet"):
+        Run(tmp_path / "new").find_model("x")
 
 
 def test_a_fresh_start_deletes_what_was_there(folder):
@@ -116,3 +153,46 @@ def test_a_run_must_be_there_to_be_used(tmp_path):
         tmp_path / "samples",
         tmp_path / "results",
     }
+
+
+def _joined(path):
+    """The names a module joins to folders: all strings behind a `/`."""
+    return {
+        (node.right.value, node.lineno)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+        if isinstance(node.right, ast.Constant) and isinstance(node.right.value, str)
+    }
+
+
+def test_no_other_module_knows_where_things_lie():
+    known = {name for name, _ in _joined(Path(runs.__file__))} | {runs.EVALUATION, runs.STRENGTH}
+    assert {"recordings", "models", "players", "metrics.jsonl"} <= known
+    package = Path(runs.__file__).parents[1]
+    told = [
+        f"{path.relative_to(package)}:{line} {name}"
+        for path in sorted(package.rglob("*.py"))
+        if path != Path(runs.__file__)
+        for name, line in sorted(_joined(path))
+        if name in known and (path.name, name) not in OF_THEIR_OWN
+    ]
+    assert told == []
+
+
+def test_what_belongs_to_a_run_lies_in_its_folder(tmp_path):
+    for kind in (Run, ModelFolder, LeagueFolder):
+        found = [
+            getattr(kind(tmp_path), name)
+            for name, value in vars(kind).items()
+            if isinstance(value, property)
+        ]
+        paths = [one.folder if isinstance(one, Run) else one for one in found]
+        assert {path.parent for path in paths} == {tmp_path}
+        assert len(set(paths)) == len(paths) > 3
+
+
+def test_a_league_keeps_exploiters_and_replays_apart(tmp_path):
+    league = LeagueFolder(tmp_path)
+    assert league.exploiter("main 3").relative_to(tmp_path).as_posix() == "exploiters/main-3"
+    assert league.exploiter_weights(league.exploiter("x")).parent == league.exploiter("x")
+    assert league.replay("a-b-1").relative_to(tmp_path).as_posix() == "replays/a-b-1.html"

@@ -1,4 +1,7 @@
-"""What every game must do. A new game is tested by being named in `games.GameName`."""
+"""What every game must do. A new game is tested by lying in `games/`."""
+
+import json
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -6,19 +9,23 @@ import pytest
 from tests import page_game
 from understudy import games
 from understudy.data import shards
+from understudy.data.files import write_text
+from understudy.data.players import PlayerRef
 from understudy.data.results import SHARED
 from understudy.data.runs import Run
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.games import Game, PlayerRef
-from understudy.games.pairs import Fixture
+from understudy.games.dota.sources.synthetic import World, generate
 from understudy.games.scml.tournament.design import WorldPlan
-from understudy.learn.supervised.recipe import Recipe
+from understudy.learn.recipe import Recipe, TrainOptions
+from understudy.pipeline import encode, import_matches
+from understudy.pipeline.game import Game, Lazy
+from understudy.pipeline.pairings import Fixture
 
 SEEDS = (3, 2**40, 5)
 
 
-@pytest.fixture(params=(*games.NAMES, page_game.NAME), scope="module")
+@pytest.fixture(params=(*games.names(), page_game.NAME), scope="module")
 def game(request):
     """Every game there is, and the one that the docs show."""
     with page_game.installed():
@@ -83,8 +90,23 @@ def test_a_game_goes_by_the_name_of_its_folder(game):
 
 
 def test_an_unknown_game_is_answered_with_those_there_are():
-    with pytest.raises(InputError, match=f"there is no game 'chess'; there is {games.NAMES[0]}"):
+    with pytest.raises(InputError, match=f"there is no game 'chess'; there is {games.names()[0]}"):
         games.load("chess")
+
+
+def test_what_is_imported_late_is_there(game):
+    for name, value in vars(game).items():
+        if isinstance(value, Lazy):
+            assert value.target(), f"{game.name}.{name}"
+
+
+def test_every_verb_and_option_it_brings_explains_itself(game):
+    brought = games.commands(game.name)
+    assert set(brought.about) == set(brought.verbs) - {"record", "compete"}
+    assert set(brought.options) <= {"encode", "train"}
+    for command in brought.verbs.values():
+        assert command.__doc__
+    assert "record" in brought.verbs and ("compete" in brought.verbs) == (game.play is not None)
 
 
 def test_players_are_described(game):
@@ -131,7 +153,7 @@ def test_recipes_are_described_and_one_is_quick(game):
     for name, recipe in recipes.items():
         assert isinstance(recipe, Recipe)
         assert recipe.description and "\n" not in recipe.description
-        assert recipe.settings() == recipe.settings()
+        assert recipe.settings() == recipe.settings() and json.dumps(recipe.settings())
         assert game.recipe(name) is recipe
 
 
@@ -145,6 +167,60 @@ def test_every_recipe_reads_a_table_the_game_has(game):
     for recipe in game.recipes().values():
         if hasattr(recipe, "decisions"):
             assert recipe.decisions.table in game.samples
+
+
+@pytest.fixture(scope="module")
+def full_run(game, request, tmp_path_factory):
+    """A run with everything that some recipe reads."""
+    run = Run(tmp_path_factory.mktemp(game.name))
+    if game.name == "dota":
+        import_matches.take_in(game, run, generate(World(), 60), {"synthetic": 60})
+        encode.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
+    else:
+        recordings, samples = map(request.getfixturevalue, ("recordings", "samples"))
+        for tables, folder in ((game.recordings, run.recordings), (game.samples, run.samples)):
+            for table in tables:
+                rows = (recordings | samples)[table.name]
+                shards.write_shard(shards.shard_path(folder, table, "00000"), rows)
+    for number, name in enumerate(("train", "val", "test")):
+        write_text(run.splits / f"{name}.txt", str(number))
+    for name in game.recipes():
+        write_text(run.model(name) / "weights.safetensors", name)
+    return run
+
+
+def test_recipes_say_what_they_read_of_a_run(game, full_run):
+    for name, recipe in game.recipes().items():
+        paths = [path for paths in recipe.inputs(full_run).values() for path in paths]
+        assert paths and all(path.is_file() for path in paths), name
+        assert len({full_run.place(path) for path in paths}) == len(paths), name
+        assert not any(path.is_relative_to(full_run.model(name)) for path in paths), name
+
+
+def test_recipes_that_miss_what_they_read_say_so(game, tmp_path):
+    for recipe in game.recipes().values():
+        with pytest.raises(InputError, match=r"understudy |Train it first"):
+            recipe.inputs(Run(tmp_path))
+
+
+OPTIONS = {
+    "init": TrainOptions(init=Path("elsewhere")),
+    "start": TrainOptions(start="elsewhere"),
+    "updates": TrainOptions(updates=3),
+    "test": TrainOptions(own={"test": 58}),
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_recipe_takes_an_option_or_refuses_it_by_its_own_name(game, option):
+    for name, recipe in game.recipes().items():
+        assert recipe.with_options(name, TrainOptions()).settings() == recipe.settings()
+        try:
+            changed = recipe.with_options(name, OPTIONS[option])
+        except InputError as refused:
+            assert f"'{name}'" in str(refused)
+        else:
+            assert isinstance(changed, Recipe) and changed != recipe
 
 
 def test_an_unknown_recipe_is_answered_with_those_there_are(game):

@@ -10,9 +10,9 @@ from understudy.data.files import write_text
 from understudy.data.results import pair_results
 from understudy.data.schema import Column, Table
 from understudy.errors import InputError
-from understudy.games import Game, Played
 from understudy.league.interface import League, Learnt
 from understudy.league.recipe import three_roles, with_baselines
+from understudy.pipeline.game import Game, Played
 from understudy.report.page import document
 
 MOVES = ("rock", "paper", "scissors")

@@ -24,7 +24,7 @@ SMALL_RECIPES = {"quick": recipe("quick", **SMALL)}
 
 def install(patch):
     """The toy, as if it lay in `games/`, with small leagues."""
-    patch.setattr(games, "NAMES", (*games.NAMES, "rps"))
+    patch.setattr(games, "__path__", [*games.__path__, str(Path(rps.__file__).parent)])
     patch.setitem(sys.modules, NAME, rps)
     small = {name: recipe(name, **SMALL) for name in ("quick", "quick-self-play")}
     hooks = League(rps.improve, small, scripted=("rock", "paper"))

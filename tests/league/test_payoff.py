@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from understudy.league.payoff import Belief, Payoff, Tally, belief
+from understudy.data.stats import Estimate
+from understudy.league.payoff import Payoff, Tally, belief
 
 counts = st.tuples(*[st.integers(0, 5000).map(float)] * 3)
 names = st.sampled_from("abcd")
@@ -25,28 +26,28 @@ def filled(rows):
 def test_a_belief_is_the_beta_posterior_under_a_uniform_prior():
     found = belief(Tally(wins=12.0, draws=4.0, losses=5.0), confidence=0.9)
     posterior = stats.beta(1 + 12 + 2, 1 + 5 + 2)
-    assert found.mean == pytest.approx(posterior.mean())
+    assert found.value == pytest.approx(posterior.mean())
     assert found.low == pytest.approx(posterior.ppf(0.1))
     assert found.high == pytest.approx(posterior.ppf(0.9))
 
 
 def test_nothing_is_known_without_games():
-    assert belief(Tally(), 0.95) == pytest.approx(Belief(0.5, 0.05, 0.95))
+    assert belief(Tally(), 0.95).plain() == pytest.approx((0.5, 0.05, 0.95))
 
 
 @example((2628.0, 0.0, 3236.0), 0.5000000000000001)  # whose bounds differ by rounding only
 @given(counts, st.floats(0.5, 0.999))
 def test_every_record_gives_a_belief(tally, confidence):
     found = belief(Tally(*tally), confidence)
-    assert 0 < found.mean < 1
+    assert 0 < found.value < 1
     assert 0 <= found.low <= found.high <= 1
     turned = belief(Tally(*tally).turned(), confidence)
-    assert (found.mean, found.low) == pytest.approx((1 - turned.mean, 1 - turned.high))
+    assert (found.value, found.low) == pytest.approx((1 - turned.value, 1 - turned.high))
 
 
 @pytest.mark.parametrize("tally", [Tally(wins=1e6), Tally(losses=1e6), Tally(draws=1e6)])
 def test_records_of_one_kind_give_a_belief(tally):
-    assert np.isfinite(belief(tally)).all()
+    assert np.isfinite(belief(tally).plain()).all()
 
 
 def test_the_lower_bound_holds_as_often_as_it_says():
@@ -64,9 +65,8 @@ def test_both_sides_of_a_pair_tell_the_same(rows):
     for one in "abcd":
         for other in "abcd":
             assert payoff.played(one, other) == payoff.played(other, one).turned()
-            assert payoff.belief(one, other).mean + payoff.belief(other, one).mean == pytest.approx(
-                1
-            )
+            both = payoff.belief(one, other).value + payoff.belief(other, one).value
+            assert both == pytest.approx(1)
     matrix = payoff.matrix("abcd")
     assert np.isfinite(matrix).all()
     np.testing.assert_allclose(matrix + matrix.T, 1)
@@ -82,7 +82,7 @@ def test_matches_add_up_and_points_count_draws_half():
 
 def test_matches_against_oneself_tell_nothing():
     payoff = filled([("a", "a", (9, 0, 0))])
-    assert payoff.belief("a", "a") == Belief(0.5, 0.5, 0.5)
+    assert payoff.belief("a", "a") == Estimate(0.5, 0.5, 0.5)
     assert payoff.names() == []
 
 

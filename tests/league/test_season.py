@@ -14,12 +14,13 @@ import pytest
 from tests.league import rps
 from tests.league.toy_league import average, distance, play, season, strategies
 from tests.small_runs import contents, rows
+from understudy.data.runs import LeagueFolder
 from understudy.errors import InputError
 from understudy.league.analysis.ratings import elo
 from understudy.league.interface import Learnt
 from understudy.league.matches import MATCHES
 from understudy.league.payoff import Tally
-from understudy.league.state import STATE, State, read_state
+from understudy.league.state import State, read_state
 
 SMALL = {"rounds": 4, "matches": 10, "agent_steps": 60}
 
@@ -101,8 +102,8 @@ def test_a_snapshot_is_what_was_trained_not_what_follows_a_reset(played):
         kept = state.roster.player(f"{name}-{number:03d}")
         manifest = json.loads((league.folder / "players" / kept.name / "manifest.json").read_text())
         assert manifest["settings"]["name"] == kept.name
-        assert rps.strategy(league.contestant(kept.name)).tolist() != pytest.approx(
-            rps.strategy(league.contestant(reborn[number, name])).tolist()
+        assert rps.strategy(league.player_ref(kept.name)).tolist() != pytest.approx(
+            rps.strategy(league.player_ref(reborn[number, name])).tolist()
         )
 
 
@@ -167,7 +168,7 @@ def test_only_the_weights_of_members_are_kept(played):
 
 
 def test_every_number_in_the_state_is_a_number(played):
-    text = (played[0].folder / STATE).read_text()
+    text = LeagueFolder(played[0].folder).state.read_text()
     assert "NaN" not in text
     assert "Infinity" not in text
     assert State.from_json(json.loads(text)).to_json() == json.loads(text)
@@ -248,7 +249,9 @@ def test_matches_that_were_played_are_not_played_again(tmp_path):
 
     with pytest.raises(OSError, match="no more"):
         season(tmp_path, improve=fail, play=count, **SMALL).run()
-    (tmp_path / STATE).unlink()  # as if it had been killed before the first state was written
+    LeagueFolder(
+        tmp_path
+    ).state.unlink()  # as if it had been killed before the first state was written
     with pytest.raises(OSError, match="no more"):
         season(tmp_path, improve=fail, play=count, **SMALL).run()
     assert len(rounds) == len(set(rounds)) == 2
@@ -308,8 +311,8 @@ def test_a_damaged_snapshot_is_named(copy):
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"schema": "understudy.league", "version": 99}'])
 def test_a_damaged_state_is_named(copy, damage):
-    (copy / STATE).write_text(damage)
-    assert f"{STATE} is damaged" in refused(copy)
+    LeagueFolder(copy).state.write_text(damage)
+    assert "league_state.json is damaged" in refused(copy)
 
 
 def test_missing_results_of_a_round_are_named(copy):

@@ -4,11 +4,10 @@ import numpy as np
 import pyarrow as pa
 
 from tests.league import rps
-from understudy.games import PlayerRef
-from understudy.games.pairs import Fixture
-from understudy.league.interface import Contestant
+from understudy.data.players import PlayerRef
 from understudy.league.recipe import three_roles, with_baselines
 from understudy.league.season import Season
+from understudy.pipeline.pairings import Fixture
 
 NAME = "understudy.games.rps"
 """What `games.load` imports it as, once a test has put it there."""
@@ -19,8 +18,7 @@ def play(pairings):
     rows = []
     for pairing in pairings:
         for players in (pairing.players, pairing.players[::-1]):
-            refs = tuple(PlayerRef(one.name, one.weights) for one in players)
-            rows.append(rps.play(Fixture(refs, pairing.seeds)).results)
+            rows.append(rps.play(Fixture(players, pairing.seeds)).results)
     return pa.concat_tables(rows) if rows else rps.RESULTS.arrow().empty_table()
 
 
@@ -38,7 +36,7 @@ def season(folder, name="quick", *, seed=0, improve=None, play=play, many=None, 
         folder=folder,
         game="rps",
         recipe=recipe(name, **changes),
-        start=Contestant("rock"),
+        start=PlayerRef("rock"),
         scripted=(),
         results=rps.RESULTS,
         play=play,
@@ -50,7 +48,7 @@ def season(folder, name="quick", *, seed=0, improve=None, play=play, many=None, 
 
 def strategies(season, state):
     """What each player of a league does, by name."""
-    return {name: rps.strategy(season.contestant(name)) for name in state.roster.members()}
+    return {name: rps.strategy(season.player_ref(name)) for name in state.roster.members()}
 
 
 def average(strategy, mixture):

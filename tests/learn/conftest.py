@@ -14,7 +14,7 @@ def one_thread():
 @pytest.fixture(scope="session")
 def samples(tmp_path_factory):
     """300 rows in three unequal shards: 240 train, 30 val, 30 test."""
-    folder = tmp_path_factory.mktemp("samples")
+    folder = tmp_path_factory.mktemp("run") / "samples"
     write_toy(folder, (150, 50, 100))
     return folder
 

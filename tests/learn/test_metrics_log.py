@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.learn.fitting import fit
 from understudy.errors import InputError
 from understudy.learn.metrics_log import Journal, read_metrics
 
@@ -23,8 +24,8 @@ def test_tensorboard_gets_the_same_numbers(samples, recipe, tmp_path):
 
     out, talkative = tmp_path / "toy", replace(recipe, evaluate_every=1)
     with pytest.raises(StoppedError):  # step 5 is not in the checkpoint: it comes twice
-        talkative.fit(samples, out, seed=1, progress=stop_at_five)
-    talkative.fit(samples, out, seed=1)
+        fit(talkative, samples, out, seed=1, progress=stop_at_five)
+    fit(talkative, samples, out, seed=1)
     events = EventAccumulator(str(out / "tensorboard"))
     events.Reload()
     lines = read_metrics(out)

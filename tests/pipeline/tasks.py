@@ -3,8 +3,8 @@
 import time
 
 from understudy import games
-from understudy.games.pairs import Fixture
 from understudy.pipeline import playing as playing_stage
+from understudy.pipeline.pairings import Fixture
 
 HUNG = "00002"
 play = playing_stage._play_fixture

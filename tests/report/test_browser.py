@@ -2,27 +2,13 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
+from tests.browser import silent_tab
 from tests.small_runs import COMPETE, ENCODE, RECORD, TRAIN, finished_run, succeed, understudy
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--headless",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {CHROMIUM}"),
-]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
@@ -34,27 +20,10 @@ def run(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
-
-
 @pytest.fixture
 def tab(run, browser):
-    """The open report; in the end, it may not have complained or asked for anything."""
-    tab = browser.new_page(viewport={"width": 1200, "height": 800})
-    said, asked = [], []
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("request", lambda request: asked.append(request.url))
-    tab.goto((run / "report.html").as_uri())
-    yield tab
-    tab.close()
-    assert said == []
-    assert asked == [(run / "report.html").as_uri()]
+    with silent_tab(browser, run / "report.html") as tab:
+        yield tab
 
 
 def card(tab, title):

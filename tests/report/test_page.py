@@ -2,15 +2,13 @@
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
+from tests.browser import silent_tab
 from understudy.report.charts import line_chart, table
 from understudy.report.page import Panel, page
 
-CHROMIUM = Path("/usr/bin/chromium")
 VOID = {"meta", "link", "input", "br"}
 
 
@@ -93,21 +91,12 @@ def test_a_page_without_panels_says_so():
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {CHROMIUM}")
-def test_hovering_shows_values_and_a_click_sorts(tmp_path):
+def test_hovering_shows_values_and_a_click_sorts(browser, tmp_path):
     lines = line_chart({"a": [(0, 1), (1, 2)], "b": [(0, 3), (1, 4)]}, title="t", x_label="step")
     rows = table(["name", "won"], [["x", 9], ["y", 10], ["z", 8]])
     path = tmp_path / "report.html"
     path.write_text(page("t", "s", [Panel("Chart", lines), Panel("Table", rows)]), "utf-8")
-    errors = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--headless", "--disable-gpu"]
-        )
-        tab = browser.new_page()
-        tab.on("console", lambda message: errors.append(message.text))
-        tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.goto(path.as_uri())
+    with silent_tab(browser, path) as tab:
         tab.locator(".field").hover()
         assert re.split(r"\s+", tab.locator(".tip").inner_text()) == [
             "step",
@@ -123,5 +112,3 @@ def test_hovering_shows_values_and_a_click_sorts(tmp_path):
         for names in ("yxz", "zxy"):
             tab.get_by_text("won").click()
             assert "".join(tab.locator("tbody td:first-child").all_inner_texts()) == names
-        browser.close()
-    assert errors == []

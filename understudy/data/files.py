@@ -2,9 +2,11 @@
 
 import contextlib
 import hashlib
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from understudy.errors import InputError
 
@@ -35,6 +37,16 @@ def write_text(path: Path, text: str) -> None:
     """Write a small text file whole."""
     with writing(path) as aside:
         aside.write_text(text)
+
+
+def read_json(path: Path, cure: str) -> Any:
+    """What a JSON file holds; None where there is no file. A damaged one is refused with a cure."""
+    if not path.is_file():
+        return None
+    try:
+        return json.loads(path.read_text())
+    except ValueError as failure:
+        raise InputError(f"{path} is damaged ({failure}). {cure}") from failure
 
 
 def sweep(folder: Path) -> None:

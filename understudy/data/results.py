@@ -10,6 +10,7 @@ import pyarrow as pa
 from understudy.data import shards
 from understudy.data.runs import Run
 from understudy.data.schema import Column, Table
+from understudy.data.stats import Array, Estimate, as_share, cluster_bootstrap
 
 SHARED = (
     Column("match", pa.string(), "which match"),
@@ -42,20 +43,19 @@ def both_sides(table: Table, matches: pa.Table) -> pa.Table:
 
     `matches` has a row per match, whose score is that of `player_0`.
     """
-    columns = matches.to_pydict()
-    rows: dict[str, list[Any]] = {column.name: [] for column in table.columns}
-    for k, match in enumerate(columns["match"]):
-        players = columns["player_0"][k], columns["player_1"][k]
-        for slot, sign in enumerate((1.0, -1.0)):
-            rows["match"].append(match)
-            rows["seed"].append(columns["seed"][k])
-            rows["player"].append(players[slot])
-            rows["opponent"].append(players[1 - slot])
-            rows["slot"].append(slot)
-            rows["score"].append(sign * columns["score"][k])
-            rows["steps"].append(columns["steps"][k])
-            rows["ending"].append(columns["ending"][k])
-    return table.build(rows)
+    twice = matches.take(np.repeat(np.arange(len(matches)), 2))
+    slot = np.tile(np.array([0, 1], np.int8), len(matches))
+    names = np.array([twice[f"player_{side}"].to_pylist() for side in (0, 1)], object)
+    row = np.arange(len(twice))
+    return table.build(
+        {
+            **{name: twice[name] for name in ("match", "seed", "steps", "ending")},
+            "player": names[slot, row],
+            "opponent": names[1 - slot, row],
+            "slot": slot,
+            "score": twice["score"].to_numpy() * np.array([1, -1], np.float32)[slot],
+        }
+    )
 
 
 def read_results(folder: Path, table: Table) -> pa.Table:
@@ -71,22 +71,32 @@ def results_of(run: Run, table: Table) -> dict[str, pa.Table]:
 
 @dataclass(frozen=True)
 class WinRate:
-    """How one player fares against another."""
+    """How one player fares against another, in shares of their matches."""
 
     player: str
     opponent: str
-    matches: int
-    wins: float
-    """Share of matches won."""
+    wins: Estimate
     draws: float
-    points: float
+    points: Estimate
     """Share won plus half the share drawn."""
-    low: float
-    """Lower end of the 95 % interval of `points`."""
-    high: float
-    wins_low: float
-    wins_high: float
-    """95 % interval of `wins`."""
+
+    @property
+    def matches(self) -> int:
+        """How many there were."""
+        return self.points.n or 0
+
+    def to_json(self) -> dict[str, Any]:
+        """One flat row; `low` and `high` bound `points`."""
+        return {
+            "player": self.player,
+            "opponent": self.opponent,
+            "matches": self.matches,
+            "wins": self.wins.value,
+            "draws": self.draws,
+            **self.points.named("points"),
+            "wins_low": self.wins.low,
+            "wins_high": self.wins.high,
+        }
 
 
 def win_rates(results: pa.Table, *, seed: int = 0, resamples: int = 1000) -> list[WinRate]:
@@ -102,61 +112,14 @@ def win_rates(results: pa.Table, *, seed: int = 0, resamples: int = 1000) -> lis
     rates = []
     for one, other in pairs:
         rows = (player == one) & (opponent == other)
-        rates.append(_win_rate(one, other, score[rows], match_seed[rows], seed, resamples))
+        won, drawn = score[rows] > 0, score[rows] == 0
+        wins, points = (
+            _share(values, match_seed[rows], seed, resamples) for values in (won, won + 0.5 * drawn)
+        )
+        rates.append(WinRate(one, other, wins, float(drawn.mean()), points))
     return rates
 
 
-def _win_rate(
-    player: str,
-    opponent: str,
-    score: "np.ndarray[Any, Any]",
-    match_seed: "np.ndarray[Any, Any]",
-    seed: int,
-    resamples: int,
-) -> WinRate:
-    won, drawn = score > 0, score == 0
-    points = won + 0.5 * drawn
-    _, group = np.unique(match_seed, return_inverse=True)
-    low, high = _bootstrap(points, group, seed, resamples)
-    wins_low, wins_high = _bootstrap(won, group, seed, resamples)
-    return WinRate(
-        player=player,
-        opponent=opponent,
-        matches=len(score),
-        wins=float(won.mean()),
-        draws=float(drawn.mean()),
-        points=float(points.mean()),
-        low=low,
-        high=high,
-        wins_low=wins_low,
-        wins_high=wins_high,
-    )
-
-
-def _bootstrap(
-    values: "np.ndarray[Any, Any]", group: "np.ndarray[Any, Any]", seed: int, resamples: int
-) -> tuple[float, float]:
-    """95 % interval of the mean of `values`, drawing whole groups; never narrower than Wilson's.
-
-    All wins or all losses leave a bootstrap no spread at all; Wilson's interval keeps it honest.
-    """
-    total = np.bincount(group, weights=values.astype(np.float64))
-    count = np.bincount(group).astype(np.float64)
-    drawn = np.random.default_rng(seed).multinomial(
-        len(total), np.full(len(total), 1 / len(total)), size=resamples
-    )
-    means = (drawn @ total) / (drawn @ count)
-    low, high = np.quantile(means, [0.025, 0.975])
-    wilson_low, wilson_high = wilson(float(total.sum()), len(values))
-    return float(min(low, wilson_low)), float(max(high, wilson_high))
-
-
-def wilson(successes: float, trials: int, z: float = 1.96) -> tuple[float, float]:
-    """Wilson's interval of a share (Wilson 1927); all of [0, 1] without trials."""
-    if trials == 0:
-        return 0.0, 1.0
-    share = successes / trials
-    centre = share + z * z / (2 * trials)
-    spread = z * np.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    scale = 1 + z * z / trials
-    return max(0.0, float((centre - spread) / scale)), min(1.0, float((centre + spread) / scale))
+def _share(values: Array, cluster: Array, seed: int, resamples: int) -> Estimate:
+    found = cluster_bootstrap(values, cluster, seed=seed, resamples=resamples)
+    return as_share(found, float(values.sum()), len(values))

@@ -1,6 +1,7 @@
 """Where everything of a run lies, and the manifests that say how it was made.
 
     runs/NAME/recordings/  samples/  models/RECIPE/  results/  leagues/RECIPE/  report.html
+              splits/  downloads/  trace.jsonl  record.log
 
 Each of these folders has a `manifest.json`. Only this module knows the paths.
 """
@@ -9,17 +10,23 @@ import json
 import platform
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from understudy.data.files import digest, sweep, write_text
 from understudy.errors import InputError
 
 MANIFEST = "manifest.json"
+EVALUATION = "evaluation.json"
+STRENGTH = "strength.json"
+"""Beside the results of one compete: how strong each player is."""
+CSV = "csv"
+"""Beside recordings: the same for other programs."""
 RECORD, COMPETE = 0, 1
 """What a match is for; no match of one purpose shares its seed with one of the other."""
 _KEYS = {"stage", "settings", "inputs", "command", "versions", "begun", "finished"}
@@ -62,13 +69,46 @@ class Run:
         return self.folder / "trace.jsonl"
 
     @property
+    def splits(self) -> Path:
+        """Which matches to train and test on, where a person said so."""
+        return self.folder / "splits"
+
+    @property
     def models(self) -> Path:
         """One folder per trained recipe."""
         return self.folder / "models"
 
+    @property
+    def downloads(self) -> Path:
+        """Matches as a server gave them."""
+        return self.folder / "downloads"
+
+    @property
+    def log(self) -> Path:
+        """What recording says when it goes on in the background."""
+        return self.folder / "record.log"
+
     def model(self, recipe: str) -> Path:
         """What one recipe yielded."""
         return self.models / recipe
+
+    def find_model(self, name: str) -> Path:
+        """The folder of a model: one of this run by its name, or one elsewhere."""
+        for folder in (self.model(name), Path(name)):
+            if folder.is_dir():
+                return folder
+        trained = ", ".join(sorted(path.name for path in self.models.glob("*/"))) or "none yet"
+        raise InputError(
+            f"there is no model '{name}'. Trained in {self.folder}: {trained}. "
+            "Train it first, or name another"
+        )
+
+    def place(self, path: Path) -> str:
+        """A name for a file in a manifest: where it lies in the run, or that it lies elsewhere."""
+        path, here = path.resolve(), self.folder.resolve()
+        if path.is_relative_to(here):
+            return path.relative_to(here).as_posix()
+        return f"elsewhere/{path.parent.name}/{path.name}"
 
     @staticmethod
     def existing(folder: Path) -> "Run":
@@ -80,26 +120,104 @@ class Run:
         return Run(folder)
 
 
+@dataclass(frozen=True)
+class ModelFolder:
+    """The folder of one trained recipe, beside whose files lie its weights."""
+
+    folder: Path
+
+    @property
+    def checkpoint(self) -> Path:
+        """All that is needed to go on training."""
+        return self.folder / "checkpoint.pt"
+
+    @property
+    def metrics(self) -> Path:
+        """How training went, a line per measurement."""
+        return self.folder / "metrics.jsonl"
+
+    @property
+    def tensorboard(self) -> Path:
+        """The same for TensorBoard."""
+        return self.folder / "tensorboard"
+
+    @property
+    def evaluation(self) -> Path:
+        """How good it is; written last."""
+        return self.folder / EVALUATION
+
+    @property
+    def splits(self) -> Path:
+        """Which matches it was trained on, where these were chosen by date or patch."""
+        return self.folder / "splits"
+
+    @property
+    def samples(self) -> Path:
+        """Samples that its recipe makes for itself; few do."""
+        return self.folder / "samples"
+
+
+@dataclass(frozen=True)
+class LeagueFolder:
+    """The folder of one league."""
+
+    folder: Path
+
+    @property
+    def state(self) -> Path:
+        """Everything the league knows, replaced whole after every round."""
+        return self.folder / "league_state.json"
+
+    @property
+    def summary(self) -> Path:
+        """Ratings, mixture, weaknesses."""
+        return self.folder / "summary.json"
+
+    @property
+    def players(self) -> Path:
+        """One folder of weights per player."""
+        return self.folder / "players"
+
+    def exploiter(self, name: str) -> Path:
+        """A fresh exploiter of some target: its matches."""
+        return self.folder / "exploiters" / name.replace(" ", "-")
+
+    @staticmethod
+    def exploiter_weights(folder: Path) -> Path:
+        """And its weights, in that folder."""
+        return folder / "weights"
+
+    @property
+    def watched(self) -> Run:
+        """Matches that were played again to be recorded in full."""
+        return Run(self.folder / "watched")
+
+    def replay(self, match: str) -> Path:
+        """The page that shows one of them."""
+        return self.folder / "replays" / f"{match}.html"
+
+
 def begin(
     folder: Path,
     stage: str,
     settings: Mapping[str, Any],
     *,
-    inputs: Sequence[Path] = (),
+    inputs: Mapping[str, Path] = MappingProxyType({}),
     resume: bool = True,
 ) -> None:
     """Claim a folder for one piece of work, or go on with the same work begun earlier.
 
-    Work is the same when stage, settings and the content of the inputs are. Other work in the
-    folder is an error with `resume`, and is deleted without it.
+    Work is the same when stage, settings, and names and content of the inputs are. Other work in
+    the folder is an error with `resume`, and is deleted without it; but never its own inputs.
     """
     if not resume:
+        _require_outside(folder, inputs.values())
         shutil.rmtree(folder, ignore_errors=True)
     sweep(folder)
     wanted = {
         "stage": stage,
         "settings": json.loads(json.dumps(settings)),
-        "inputs": {path.name: digest(path) for path in inputs},
+        "inputs": {name: digest(path) for name, path in inputs.items()},
     }
     found = read_manifest(folder)
     if found is None and folder.is_dir() and any(folder.iterdir()):
@@ -141,6 +259,15 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
             f"{path} is damaged ({failure}). Start this stage over with --fresh"
         ) from failure
     return dict(manifest)
+
+
+def _require_outside(folder: Path, inputs: Iterable[Path]) -> None:
+    for path in inputs:
+        if path.resolve().is_relative_to(folder.resolve()):
+            raise InputError(
+                f"--fresh would delete {folder}, and with it {path}, which is to be read. "
+                "Copy that elsewhere and name the copy, or leave out --fresh"
+            )
 
 
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ A table larger than memory is many shards; whoever reads it goes through them on
 window of them at a time (`learn/supervised/stream.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,6 +25,14 @@ def shard_paths(folder: Path, table: Table) -> list[Path]:
     if paths := sorted(folder.glob(f"{table.name}-*.parquet")):
         return paths
     raise InputError(f"{folder} holds no {table.full_name}. Make some: {table.made_by}")
+
+
+def whole_shards(folder: Path, tables: Iterable[Table]) -> list[Path]:
+    """All shards of some tables, each opened once to see that it can be read."""
+    found = [(path, table) for table in tables for path in shard_paths(folder, table)]
+    for path, table in found:
+        open_shard(path, table).close()
+    return [path for path, _ in found]
 
 
 def shard_key(path: Path) -> str:

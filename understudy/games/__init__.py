@@ -1,151 +1,31 @@
-"""The games, one folder each. A folder's name is the game's name on the command line.
+"""The games, one folder each, or one file. Its name is the game's name on the command line.
 
-`Game` is all that the stages know of a game; `docs/adding.md` says how to write one.
+What a game must offer is `pipeline.game.Game`; `docs/adding.md` says how to write one.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-from understudy.errors import InputError
+from understudy.data.players import PlayerRef as PlayerRef
+from understudy.pipeline.game import load as load
+from understudy.pipeline.game import modules
 
-if TYPE_CHECKING:  # these take seconds to import; `--help` should not
-    import pyarrow as pa
-
-    from understudy.data.runs import Run
-    from understudy.data.schema import Table
-    from understudy.league.interface import League
-    from understudy.learn.supervised.recipe import Recipe
-    from understudy.report.page import Panel
-
-GameName = Literal["arena", "dota", "scml"]
-NAMES: tuple[GameName, ...] = get_args(GameName)
+if TYPE_CHECKING:
+    from understudy.terminal.commands import Commands
 
 
-@dataclass(frozen=True)
-class PlayerRef:
-    """A player by name: scripted, or trained and then with the folder of its weights."""
-
-    name: str
-    weights: Path | None = None
+def names() -> tuple[str, ...]:
+    """All games, by name."""
+    return tuple(modules())
 
 
-@dataclass(frozen=True, kw_only=True)
-class Schedule:
-    """Matches planned before any is played."""
+def commands(name: str) -> "Commands":
+    """What a game brings to the command line: its commands.py, or what every game of two has."""
+    package, _, last = modules()[name].rpartition(".")
+    if last == "game" and find_spec(f"{package}.commands"):
+        found: Commands = import_module(f"{package}.commands").COMMANDS
+        return found
+    from understudy.games.two_player.commands import commands_of
 
-    name: str
-    """What to call their results."""
-    settings: Mapping[str, Any]
-    """All that it was made from, fit for JSON: the same settings give the same schedule."""
-    matches: int
-    fixtures: Mapping[str, Any]
-    """Matches for one worker, by task; what they look like is the game's own affair."""
-
-
-class Played(NamedTuple):
-    """What came of playing."""
-
-    results: "pa.Table"
-    recordings: "dict[str, pa.Table]"
-
-
-class Imported(NamedTuple):
-    """What one log of other origin held."""
-
-    source: str
-    tables: "dict[str, pa.Table]"
-    """Recordings."""
-    rejected: list[str]
-    """FILE:LINE: what is wrong, for every line left out."""
-
-
-class Awaited:
-    """A part of logs of other origin that is read only if it must be.
-
-    `stamp` changes with the part's content; where it is the same as that of recordings made
-    earlier, nothing is read, and `remember` is told which matches they hold.
-    """
-
-    def __init__(
-        self,
-        source: str,
-        stamp: str,
-        load: "Callable[[], Imported]",
-        remember: "Callable[[pa.Table], None]" = lambda outline: None,
-    ) -> None:
-        self.source, self.stamp, self.remember = source, stamp, remember
-        self._load = load
-
-    @cached_property
-    def _found(self) -> Imported:
-        return self._load()
-
-    @property
-    def tables(self) -> "dict[str, pa.Table]":
-        """Recordings."""
-        return self._found.tables
-
-    @property
-    def rejected(self) -> list[str]:
-        """FILE:LINE: what is wrong, for every line left out."""
-        return self._found.rejected
-
-
-@dataclass(frozen=True, kw_only=True)
-class Game:
-    """All that the rest of the program knows of a game."""
-
-    name: GameName
-    about: str
-    """One line for people."""
-    players: Mapping[str, str]
-    """Scripted players and what each is like; the first is the expert to learn from."""
-    recordings: "tuple[Table, ...]"
-    """The tables a recording consists of, the one with a row per match first."""
-    results: "Table"
-    """How matches ended: a row per player per match."""
-    samples: "tuple[Table, ...]"
-    """The tables that recordings are encoded into."""
-    play: "Callable[[Any], Played] | None"
-    """Play a fixture of a schedule."""
-    encode: "Callable[..., dict[str, pa.Table]] | None"
-    """Recordings to samples of these players' decisions (None: everybody's), with its options."""
-    summarise: "Callable[[Mapping[str, pa.Table], Mapping[str, pa.Table]], dict[str, float]]"
-    """Counts over recordings and their samples that add up over shards."""
-    recipes: "Callable[[], Mapping[str, Recipe]]"
-    """The ways to train; called only when needed, because it imports torch."""
-    panels: "Callable[[Run], list[Panel]]"
-    """What a report shows of this game besides the tables every game has."""
-    replay: "Callable[[Run, str], str] | None" = None
-    """A page that shows one recorded match of a run."""
-    fill: "Callable[[Path, Path], None] | None" = None
-    """Fill what a trained model foretells into the samples of a folder, for other models."""
-    read_logs: "Callable[[Path], Iterable[Imported | Awaited]] | None" = None
-    """Turn logs of other origin in a folder into recordings, file by file."""
-    survey: "Callable[[Path, Sequence[str]], Mapping[str, Mapping[str, pa.Table]]] | None" = None
-    """What encoding one shard must know of all the others: tables to add to its own, by shard."""
-    league: "Callable[[], League] | None" = None
-    """How its players improve against each other, and the recipes for that; None: no leagues."""
-
-    def recipe(self, name: str) -> "Recipe":
-        """A recipe by its name in `recipes.py`."""
-        recipes = self.recipes()
-        if name not in recipes:
-            raise InputError(f"{self.name} has no recipe '{name}'; it has {', '.join(recipes)}")
-        return recipes[name]
-
-    def table(self, name: str) -> "Table":
-        """A declared table by name."""
-        return next(table for table in (*self.recordings, *self.samples) if table.name == name)
-
-
-def load(name: str) -> Game:
-    """Import one game, and with it only that game's dependencies."""
-    if name not in NAMES:
-        raise InputError(f"there is no game '{name}'; there is {', '.join(NAMES)}")
-    game: Game = import_module(f"understudy.games.{name}").GAME
-    return game
+    return commands_of(name)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.league.payoff import Tally
 from understudy.league.recipe import LeagueRecipe
@@ -19,18 +20,10 @@ from understudy.league.rules import USUAL, Manner
 
 
 @dataclass(frozen=True)
-class Contestant:
-    """Somebody who can play: by name, with the folder of its weights unless it is scripted."""
-
-    name: str
-    weights: Path | None = None
-
-
-@dataclass(frozen=True)
 class Pairing:
     """Two players, and the seeds of their matches; each seed twice, with sides swapped."""
 
-    players: tuple[Contestant, Contestant]
+    players: tuple[PlayerRef, PlayerRef]
     seeds: tuple[int, ...]
 
 
@@ -38,7 +31,7 @@ class Pairing:
 class Opponent:
     """Somebody to be met in a lesson, and how often."""
 
-    player: Contestant | None
+    player: PlayerRef | None
     """None: the learner itself, as it learns."""
     probability: float
 
@@ -49,9 +42,9 @@ class Lesson:
 
     name: str
     """What the improved player is called."""
-    start: Contestant
+    start: PlayerRef
     """Whose weights it begins with."""
-    imitation: Contestant
+    imitation: PlayerRef
     """What the league began from, for learners that are to stay near it."""
     opponents: tuple[Opponent, ...]
     agent_steps: int

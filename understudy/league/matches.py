@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from understudy.data import shards
 from understudy.data.files import writing
+from understudy.data.players import PlayerRef
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.league.interface import Contestant, Pairing, Play
+from understudy.league.interface import Pairing, Play
 from understudy.league.payoff import Payoff, Tally
 
 MATCHES = "matches.jsonl"
@@ -22,8 +23,8 @@ _SEEDS_PER_LEAGUE = 10**8
 
 
 def due(
-    names: Sequence[str], payoff: Payoff, matches: int, players: Mapping[str, Contestant]
-) -> list[tuple[Contestant, Contestant]]:
+    names: Sequence[str], payoff: Payoff, matches: int, players: Mapping[str, PlayerRef]
+) -> list[tuple[PlayerRef, PlayerRef]]:
     """All pairs that have not met yet, or not often enough."""
     return [
         (players[one], players[other])
@@ -33,7 +34,7 @@ def due(
 
 
 def pairings(
-    pairs: Iterable[tuple[Contestant, Contestant]], matches: int, seed: int, used: int
+    pairs: Iterable[tuple[PlayerRef, PlayerRef]], matches: int, seed: int, used: int
 ) -> list[Pairing]:
     """Matches for each pair, with seeds nobody has used; `used` have been by this league."""
     found = []

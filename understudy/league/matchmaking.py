@@ -78,7 +78,7 @@ class ByRole:
             found: Opponents = {main.version: 1.0}
             if main.name == learner.name:
                 found = {learner.name: 1.0}
-            elif payoff.belief(learner.version, main.version).mean < self.too_strong_below:
+            elif payoff.belief(learner.version, main.version).value < self.too_strong_below:
                 found = self._chosen(learner, _past_of(main, roster), payoff, "variance")
             parts.append((1.0, found))
         return mixed(parts)
@@ -88,7 +88,7 @@ class ByRole:
         exploiters = [
             name
             for name in roster.snapshots("main exploiter")
-            if payoff.belief(learner.version, name).mean < self.lost_below
+            if payoff.belief(learner.version, name).value < self.lost_below
         ]
         forgotten = list[str]()
         for main in roster.mains():
@@ -101,7 +101,7 @@ class ByRole:
         """The main agents; half of the time, or while they are too strong, what they were."""
         parts: list[tuple[float, Opponents]] = []
         for main in roster.mains():
-            rate = payoff.belief(learner.version, main.version).mean
+            rate = payoff.belief(learner.version, main.version).value
             share = self.curriculum if rate >= self.beaten_below else 1.0
             past = self._chosen(learner, _past_of(main, roster), payoff, "variance")
             parts += [(share, past), (1 - share, {main.version: 1.0})]

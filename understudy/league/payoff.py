@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import betaincinv
+
+from understudy.data.stats import Estimate, beta_posterior
 
 PRIOR = 1.0  # imagined wins and imagined losses of every pair: any win rate is as likely
 Pair = tuple[str, str]
@@ -44,20 +45,11 @@ class Tally(NamedTuple):
         return Tally(self.losses, self.draws, self.wins)
 
 
-class Belief(NamedTuple):
-    """A win rate and the range it may lie in."""
-
-    mean: float
-    low: float
-    high: float
-
-
-def belief(tally: Tally, confidence: float = 0.95) -> Belief:
+def belief(tally: Tally, confidence: float = 0.95) -> Estimate:
     """The posterior of a win rate; with `confidence` it lies above `low`, and so below `high`."""
     won = PRIOR + tally.points
     lost = PRIOR + tally.games - tally.points
-    low, high = np.sort(betaincinv(won, lost, np.array([1 - confidence, confidence])))
-    return Belief(won / (won + lost), float(low), float(high))
+    return beta_posterior(won, lost, confidence)
 
 
 class Payoff:
@@ -83,15 +75,15 @@ class Payoff:
         """What was played, and what was inherited."""
         return self.played(player, opponent).plus(_get(self._inherited, player, opponent))
 
-    def belief(self, player: str, opponent: str, confidence: float = 0.95) -> Belief:
+    def belief(self, player: str, opponent: str, confidence: float = 0.95) -> Estimate:
         """The win rate of one against another. Against oneself it is a half, for certain."""
         if player == opponent:
-            return Belief(0.5, 0.5, 0.5)
+            return Estimate(0.5, 0.5, 0.5)
         return belief(self.evidence(player, opponent), confidence)
 
     def win_rates(self, player: str, opponents: Sequence[str]) -> Float[np.ndarray, " N"]:
         """The mean belief against each."""
-        return np.array([self.belief(player, other).mean for other in opponents], dtype=float)
+        return np.array([self.belief(player, other).value for other in opponents], dtype=float)
 
     def pass_on(self, heirs: Mapping[str, str], keep: float, frozen: Collection[str] = ()) -> None:
         """New versions take over `keep` of the evidence of their predecessors.

@@ -131,7 +131,7 @@ def hardest_past_main(roster: Roster, payoff: Payoff) -> str:
     if not past:
         return roster.start
     rates = [
-        np.mean([1 - payoff.belief(main.version, name).mean for main in roster.mains()])
+        np.mean([1 - payoff.belief(main.version, name).value for main in roster.mains()])
         for name in past
     ]
     return past[int(np.argmax(rates))]

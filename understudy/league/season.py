@@ -20,17 +20,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from understudy.data.runs import begin, finish
+from understudy.data.players import PlayerRef, weights_digest
+from understudy.data.runs import LeagueFolder, begin, finish
 from understudy.data.schema import Table
 from understudy.league import matches, training
 from understudy.league.analysis.exploitability import worst_past
 from understudy.league.analysis.nash import nash, shares_by_name
-from understudy.league.interface import Contestant, Improve, Learnt, Lesson, Play
+from understudy.league.interface import Improve, Learnt, Lesson, Play
 from understudy.league.matchmaking import Opponents, likeliest
 from understudy.league.payoff import Payoff, Tally
 from understudy.league.population import Learner, Player, Roster, beginning, version_name
 from understudy.league.recipe import LeagueRecipe
-from understudy.league.state import State, check_weights, read_state, weights_digest, write_state
+from understudy.league.state import MISSING, State, check_weights, read_state, write_state
 from understudy.workers import task_seed
 
 LESSON, DICE = range(2)  # what a seed is drawn for
@@ -49,7 +50,7 @@ class Season:
     folder: Path
     game: str
     recipe: LeagueRecipe
-    start: Contestant
+    start: PlayerRef
     """What every learner begins from."""
     scripted: tuple[str, ...]
     results: Table
@@ -89,19 +90,19 @@ class Season:
             roster = beginning(self.start.name, slots, self.scripted)
             return State(roster, Payoff(), weights=self._digests([self.start.name]))
         for name in state.roster.members():
-            check_weights(self.contestant(name), state.weights.get(name))
+            check_weights(self.player_ref(name), state.weights.get(name))
         return state
 
-    def contestant(self, name: str) -> Contestant:
+    def player_ref(self, name: str) -> PlayerRef:
         """A player by name."""
-        return training.contestant(self.folder, self.start, frozenset(self.scripted), name)
+        return training.player_ref(self.folder, self.start, frozenset(self.scripted), name)
 
     def _settings(self) -> dict[str, Any]:
         return {
             "game": self.game,
             "seed": self.seed,
             "start": self.start.name,
-            "weights": weights_digest(self.start),
+            "weights": weights_digest(self.start, MISSING),
             "scripted": list(self.scripted),
             **self.recipe.settings(),
         }
@@ -155,16 +156,16 @@ class Season:
         slots = [slot.name for slot in self.recipe.slots]
         place = slots.index(learner.name)
         name = version_name(learner.name, number)
-        players = {other: self.contestant(other) for other in met if other != learner.name}
+        players = {other: self.player_ref(other) for other in met if other != learner.name}
         return Lesson(
             name=name,
-            start=self.contestant(learner.version),
+            start=self.player_ref(learner.version),
             imitation=self.start,
             opponents=training.opponents_of(met, learner.name, players),
             agent_steps=self.recipe.steps_of(self.recipe.slots[place]),
             seed=task_seed(self.seed, LESSON, number, place),
             manner=self.recipe.manner(self.recipe.slots[place], number),
-            out=self.folder / "players" / name,
+            out=LeagueFolder(self.folder).players / name,
         )
 
     def _believe(
@@ -188,7 +189,7 @@ class Season:
     def _play(self, roster: Roster, payoff: Payoff, number: int, used: int) -> tuple[pa.Table, int]:
         """Have everybody meet who has not; count it. How many seeds are used now."""
         names = roster.members()
-        players = {name: self.contestant(name) for name in names}
+        players = {name: self.player_ref(name) for name in names}
         pairs = matches.due(names, payoff, self.recipe.matches, players)
         planned = matches.pairings(pairs, self.recipe.matches, self.seed, used)
         rows = matches.play_round(self.folder, number, self.results, self.play, planned)
@@ -218,14 +219,14 @@ class Season:
     # --- files -----------------------------------------------------------------------------------
 
     def _digests(self, names: Iterable[str]) -> dict[str, str]:
-        found = {name: weights_digest(self.contestant(name)) for name in names}
+        found = {name: weights_digest(self.player_ref(name), MISSING) for name in names}
         return {name: known for name, known in found.items() if known is not None}
 
     def _tidy(self, state: State) -> None:
         """Remove the weights of versions that nobody will meet again."""
         wanted = {*state.roster.members()}
         wanted |= {version_name(slot.name, state.round + 1) for slot in self.recipe.slots}
-        for folder in (self.folder / "players").glob("*/"):
+        for folder in LeagueFolder(self.folder).players.glob("*/"):
             if folder.name not in wanted:
                 shutil.rmtree(folder)
 

@@ -6,14 +6,19 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from understudy.data.files import digest, write_text
+from understudy.data.files import write_text
+from understudy.data.players import PlayerRef, weights_digest
+from understudy.data.runs import LeagueFolder
 from understudy.errors import InputError
-from understudy.league.interface import Contestant
 from understudy.league.payoff import Payoff
 from understudy.league.population import Learner, Player, Roster
 
 VERSION = 1
-STATE = "league_state.json"
+MISSING = (
+    "{folder}: the weights of {name} are missing. Put them back, or start this league over with "
+    "--fresh"
+)
+"""Said of weights that a league has lost."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ class State:
 
 def read_state(folder: Path) -> State | None:
     """The state of the league in a folder; None where none has finished a round."""
-    path = folder / STATE
+    path = LeagueFolder(folder).state
     if not path.is_file():
         return None
     try:
@@ -89,25 +94,12 @@ def read_state(folder: Path) -> State | None:
 
 def write_state(folder: Path, state: State) -> None:
     """Replace the state in a folder, whole."""
-    write_text(folder / STATE, json.dumps(state.to_json(), allow_nan=False) + "\n")
+    write_text(LeagueFolder(folder).state, json.dumps(state.to_json(), allow_nan=False) + "\n")
 
 
-def weights_digest(player: Contestant) -> str | None:
-    """Stands for the content of a player's weights; None if it is scripted."""
-    if player.weights is None:
-        return None
-    paths = sorted(player.weights.glob("weights.*"))
-    if not paths:
-        raise InputError(
-            f"{player.weights}: the weights of {player.name} are missing. Put them back, or start "
-            "this league over with --fresh"
-        )
-    return "+".join(digest(path) for path in paths)
-
-
-def check_weights(player: Contestant, known: str | None) -> None:
+def check_weights(player: PlayerRef, known: str | None) -> None:
     """Raise InputError unless a player's weights are what they were."""
-    if known is not None and weights_digest(player) != known:
+    if known is not None and weights_digest(player, MISSING) != known:
         raise InputError(
             f"{player.weights}: the weights of {player.name} are damaged: they are not what was "
             "written there. Put a copy of them back, or start this league over with --fresh"

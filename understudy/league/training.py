@@ -6,15 +6,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from understudy.data.runs import begin, finish, read_manifest
+from understudy.data.players import PlayerRef, weights_digest
+from understudy.data.runs import LeagueFolder, begin, finish, read_manifest
 from understudy.errors import InputError
-from understudy.league.interface import Contestant, Improve, Learnt, Lesson, Opponent
+from understudy.league.interface import Improve, Learnt, Lesson, Opponent
 from understudy.league.payoff import Tally
-from understudy.league.state import weights_digest
+from understudy.league.state import MISSING
 
 
 def opponents_of(
-    shares: Mapping[str, float], learner: str, players: Mapping[str, Contestant]
+    shares: Mapping[str, float], learner: str, players: Mapping[str, PlayerRef]
 ) -> tuple[Opponent, ...]:
     """Names and shares as a lesson wants them; the learner's own name stands for itself."""
     return tuple(
@@ -54,7 +55,7 @@ def _settings(lesson: Lesson) -> dict[str, Any]:
     return {
         "name": lesson.name,
         "start": lesson.start.name,
-        "weights": weights_digest(lesson.start),
+        "weights": weights_digest(lesson.start, MISSING),
         "opponents": [
             [one.player.name if one.player else None, one.probability] for one in lesson.opponents
         ],
@@ -69,8 +70,8 @@ def _read(facts: Mapping[str, Any]) -> Learnt:
     return Learnt(facts["agent_steps"], tallies, facts["metrics"])
 
 
-def contestant(folder: Path, start: Contestant, scripted: frozenset[str], name: str) -> Contestant:
+def player_ref(folder: Path, start: PlayerRef, scripted: frozenset[str], name: str) -> PlayerRef:
     """A player of the league in `folder` by name."""
     if name == start.name:
         return start
-    return Contestant(name, None if name in scripted else folder / "players" / name)
+    return PlayerRef(name, None if name in scripted else LeagueFolder(folder).players / name)

@@ -1,7 +1,5 @@
-"""What every way of learning shares: a loss, progress, the files of a model, the device."""
+"""What every way of learning shares: a loss, the files of a model, the device."""
 
-import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,12 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from understudy.data.files import read_json
+from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
-
-CHECKPOINT, EVALUATION = "checkpoint.pt", "evaluation.json"
-
-Progress = Callable[[int, int, Mapping[str, float]], None]
-"""Told after each step: the step, how many there will be, the latest measurements."""
 
 
 class Loss(NamedTuple):
@@ -39,13 +34,6 @@ def usable_device(name: str) -> torch.device:
 
 def read_evaluation(out: Path) -> dict[str, Any] | None:
     """What a finished training wrote about its policy; None while it is not finished."""
-    path = out / EVALUATION
-    if not path.is_file():
-        return None
-    try:
-        evaluation: dict[str, Any] = json.loads(path.read_text())
-    except ValueError as failure:
-        raise InputError(
-            f"{path} is damaged ({failure}). Delete it and run the same command again"
-        ) from failure
+    cure = "Delete it and run the same command again"
+    evaluation: dict[str, Any] | None = read_json(ModelFolder(out).evaluation, cure)
     return evaluation

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -61,3 +62,19 @@ def set_random_state(state: Mapping[str, Tensor], device: torch.device) -> None:
     torch.set_rng_state(state["cpu"].cpu())
     if device.type == "cuda":
         torch.cuda.set_rng_state(state["cuda"].cpu(), device)
+
+
+def as_tensors(tree: Any) -> Any:
+    """Arrays to tensors, in dicts and lists of them: what a checkpoint may hold."""
+    if isinstance(tree, dict):
+        return {name: as_tensors(part) for name, part in tree.items()}
+    if isinstance(tree, np.ndarray):
+        return torch.from_numpy(np.ascontiguousarray(tree))
+    return tree
+
+
+def as_arrays(tree: Any) -> Any:
+    """The inverse of `as_tensors`."""
+    if isinstance(tree, dict):
+        return {name: as_arrays(part) for name, part in tree.items()}
+    return tree.cpu().numpy() if isinstance(tree, Tensor) else tree

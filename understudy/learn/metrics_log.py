@@ -4,13 +4,12 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from understudy.data.files import write_text
+from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
 
-METRICS = "metrics.jsonl"
 _log = logging.getLogger(__name__)
 
 
@@ -18,20 +17,15 @@ class Journal:
     """Appends measurements; begins by dropping those made after `step`, which will come again."""
 
     def __init__(self, folder: Path, step: int) -> None:
-        self._path = folder / METRICS
+        self._path = ModelFolder(folder).metrics
         kept = [line for line in read_metrics(folder) if line["step"] <= step]
         write_text(self._path, "".join(_line(metrics) for metrics in kept))
-        self._tensorboard = _tensorboard(folder / "tensorboard", step)
+        self._tensorboard = _tensorboard(ModelFolder(folder).tensorboard, step)
 
     def __enter__(self) -> "Journal":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         if self._tensorboard is not None:
             self._tensorboard.close()
 
@@ -53,7 +47,7 @@ class Journal:
 
 def read_metrics(folder: Path) -> list[dict[str, float | int]]:
     """The lines written so far; one that a killed process left unfinished is not among them."""
-    path = folder / METRICS
+    path = ModelFolder(folder).metrics
     lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
     try:
         return [json.loads(line) for line in lines if line.endswith(b"\n")]
@@ -70,6 +64,6 @@ def _tensorboard(folder: Path, step: int) -> Any:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as missing:
-        _log.info("no TensorBoard events (%s); the same numbers are in %s", missing, METRICS)
+        _log.info("no TensorBoard events (%s); the same numbers are in metrics.jsonl", missing)
         return None
     return SummaryWriter(str(folder), purge_step=step + 1)

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from understudy.data.results import read_results
 from understudy.data.runs import Run, finish
-from understudy.games import Game, Schedule
+from understudy.pipeline.game import Game, Schedule
 from understudy.pipeline.playing import play
 from understudy.pipeline.tasks import Workers
 

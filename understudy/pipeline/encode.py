@@ -2,18 +2,18 @@
 
 import json
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from understudy import games, workers
+from understudy import workers
 from understudy.data import shards
 from understudy.data.files import digest
 from understudy.data.runs import Run, begin, finish, read_manifest
 from understudy.errors import InputError
-from understudy.games import Game
+from understudy.pipeline.game import Game, load
 from understudy.pipeline.tasks import Task, Workers, work
 
 
@@ -38,50 +38,59 @@ def encode(
     if game.encode is None:
         raise InputError(f"{game.name} has nothing to be encoded into")
     fill = _filler(game, goals)
-    manifest = read_manifest(run.recordings)
-    if players is None and manifest is not None:
-        players = manifest["settings"].get("players")
-    keys = [shards.shard_key(p) for p in shards.shard_paths(run.recordings, game.recordings[0])]
-    surveyed = game.survey(run.recordings, keys) if game.survey else {}
+    players = players if players is not None else _recorded_to_learn_from(run)
+    tasks = _tasks(game, run, players, options or {})
     inputs = {
-        key: _recording_digest(game, run.recordings, key, surveyed.get(key, {})) for key in keys
+        key: _recording_digest(game, run.recordings, key, task.surveyed)
+        for key, task in tasks.items()
     }
     settings = {"game": game.name, "players": sorted(players) if players else None}
-    settings |= dict(options or {})
-    begin(run.samples, "encode", settings, resume=resume)
-    chosen = frozenset(players) if players else None
-    source, target = run.recordings.resolve(), run.samples.resolve()
-    tasks = {
-        key: Task(
-            game.name,
-            key,
-            source,
-            target,
-            players=chosen,
-            options=options or {},
-            surveyed=surveyed.get(key, {}),
-        )
-        for key in keys
-    }
+    begin(run.samples, "encode", {**settings, **(options or {})}, resume=resume)
     first = game.samples[0]
     for path in run.samples.glob(f"{first.name}-*.parquet"):
         if shards.shard_key(path) not in tasks:
             path.unlink()  # its recording is gone
+    paths = {key: shards.shard_path(run.samples.resolve(), first, key) for key in tasks}
 
     def is_done(key: str) -> bool:
-        return shards.shard_note(shards.shard_path(target, first, key), "input") == inputs[key]
+        return shards.shard_note(paths[key], "input") == inputs[key]
 
     work(_encode, tasks, game.samples, worker, None, quiet, "encoding", is_done)
-    paths = [shards.shard_path(target, first, key) for key in keys]
-    if not any(shards.shard_rows(path, first) for path in paths):
+    if not any(shards.shard_rows(path, first) for path in paths.values()):
         raise InputError(
             f"{run.recordings} holds no decision of {', '.join(players or ['anybody'])}. Encode "
             f"somebody else's: understudy encode {game.name} --players NAME --fresh"
         )
     fill(run.samples)
-    counts = _add_up(paths)
+    counts = _add_up(paths.values())
     finish(run.samples, inputs=inputs, counts=counts)
     return counts
+
+
+def _recorded_to_learn_from(run: Run) -> Sequence[str] | None:
+    """The players whose decisions were asked for when recording; None: everybody's."""
+    manifest = read_manifest(run.recordings)
+    return None if manifest is None else manifest["settings"].get("players")
+
+
+def _tasks(
+    game: Game, run: Run, players: Sequence[str] | None, options: Mapping[str, Any]
+) -> dict[str, Task]:
+    """A task per shard of the recordings, with what it must know of all the others."""
+    keys = [shards.shard_key(p) for p in shards.shard_paths(run.recordings, game.recordings[0])]
+    surveyed = game.survey(run.recordings, keys) if game.survey else {}
+    return {
+        key: Task(
+            game.name,
+            key,
+            run.recordings.resolve(),
+            run.samples.resolve(),
+            players=frozenset(players) if players else None,
+            options=options,
+            surveyed=surveyed.get(key, {}),
+        )
+        for key in keys
+    }
 
 
 def _filler(game: Game, goals: Path | None) -> Callable[[Path], None]:
@@ -95,7 +104,7 @@ def _filler(game: Game, goals: Path | None) -> Callable[[Path], None]:
 
 def _encode(task: Task) -> None:
     """Encode one shard; its input's digest and its counts travel in its metadata."""
-    game = games.load(task.game)
+    game = load(task.game)
     recordings = {
         table.name: shards.read_shard(shards.shard_path(task.source, table, task.key), table)
         for table in game.recordings
@@ -125,7 +134,7 @@ def _recording_digest(game: Game, folder: Path, key: str, surveyed: Mapping[str,
     return "+".join([*(digest(path) for path in paths), *known])
 
 
-def _add_up(paths: Sequence[Path]) -> dict[str, float]:
+def _add_up(paths: Iterable[Path]) -> dict[str, float]:
     total: dict[str, float] = {}
     for path in paths:
         for name, count in json.loads(shards.shard_note(path, "counts") or "{}").items():

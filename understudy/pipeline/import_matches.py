@@ -9,7 +9,7 @@ from understudy.data import shards
 from understudy.data.files import write_text
 from understudy.data.runs import Run, begin, finish
 from understudy.errors import InputError
-from understudy.games import Awaited, Game, Imported
+from understudy.pipeline.game import Awaited, Game, Imported
 
 
 class Imports(NamedTuple):

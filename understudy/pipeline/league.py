@@ -14,20 +14,21 @@ from typing import Any
 import pyarrow as pa
 
 from understudy import workers
-from understudy.data.runs import Run
+from understudy.data.players import PlayerRef, weights_digest
+from understudy.data.runs import LeagueFolder, Run
 from understudy.errors import InputError
-from understudy.games import Game, PlayerRef
-from understudy.games.pairs import Fixture
-from understudy.games.players import resolve, weights_digest
 from understudy.league.analysis.compare import Field
 from understudy.league.analysis.exploitability import FreshExploiter
 from understudy.league.analysis.highlights import fresh_exploit
 from understudy.league.analysis.summary import own_mixture, read_lines, summarise, write_summary
-from understudy.league.interface import Contestant, Learnt, Lesson, Pairing
+from understudy.league.interface import Learnt, Lesson, Pairing
 from understudy.league.season import Season, one_by_one
 from understudy.league.state import State
 from understudy.league.training import giver
+from understudy.pipeline.game import Game
 from understudy.pipeline.league_replays import LeagueReplays
+from understudy.pipeline.pairings import Fixture
+from understudy.pipeline.players import resolve
 from understudy.pipeline.tasks import Workers
 
 Told = Callable[[State, int], None]
@@ -62,7 +63,7 @@ def league(
     telling = [fresh_exploit(hunts, fresh[name].name) for name in best]
     summary = summarise(state, lines, measured, [one for one in telling if one is not None])
     write_summary(season.folder, summary)
-    members = {one.name: one.contestant for one in fresh.values()}
+    members = {one.name: one.player_ref for one in fresh.values()}
     LeagueReplays(game, season, members, [*hunts, *lines]).write(summary["telling_matches"])
     return summary
 
@@ -93,7 +94,7 @@ def season_of(
         folder=(run.leagues / (name or recipe)).resolve(),  # workers may stand elsewhere
         game=game.name,
         recipe=chosen,
-        start=Contestant(label, begin.weights),
+        start=PlayerRef(label, begin.weights),
         scripted=tuple(one for one in hooks.scripted if one != begin.name),
         results=game.results,
         play=hooks.play or partial(play_pairings, game),
@@ -123,13 +124,13 @@ def compare(
     return field.compare(first.play)
 
 
-def _population(season: Season) -> list[Contestant]:
+def _population(season: Season) -> list[PlayerRef]:
     state = season.begun()
     if state.round < season.recipe.rounds:
         raise InputError(f"{season.folder} is not finished. Run its understudy league again")
     main = state.roster.mains()[0].version
     chosen = [name for name, share in own_mixture(state).items() if share >= 0.05 and name != main]
-    return [season.contestant(name) for name in [*chosen, main]]
+    return [season.player_ref(name) for name in [*chosen, main]]
 
 
 def play_pairings(game: Game, pairings: Sequence[Pairing]) -> pa.Table:
@@ -137,7 +138,7 @@ def play_pairings(game: Game, pairings: Sequence[Pairing]) -> pa.Table:
     assert game.play is not None
     tables = [game.results.arrow().empty_table()]
     for pairing in pairings:
-        one, other = (PlayerRef(player.name, player.weights) for player in pairing.players)
+        one, other = pairing.players
         for refs in ((one, other), (other, one)):
             tables.append(game.play(Fixture(refs, pairing.seeds, keep=0)).results)
     return pa.concat_tables(tables)
@@ -169,14 +170,14 @@ def _exploiters(season: Season, state: State) -> dict[str, FreshExploiter]:
         return {}
     asked = dict[str, FreshExploiter]()
     for main in state.roster.mains():
-        target = season.contestant(main.version)
+        target = season.player_ref(main.version)
         for name, begins in ((main.name, season.start), (f"{main.name} from itself", target)):
             asked[name] = _exploiter(season, name, {target: 1.0}, begins)
     return asked
 
 
 def _exploiter(
-    season: Season, name: str, target: Mapping[Contestant, float], start: Contestant
+    season: Season, name: str, target: Mapping[PlayerRef, float], start: PlayerRef
 ) -> FreshExploiter:
     return FreshExploiter(
         target=target,
@@ -186,6 +187,6 @@ def _exploiter(
         manner=season.recipe.exploiter_manner,
         matches=season.recipe.exploiter_matches,
         seed=season.seed,
-        folder=season.folder / "exploiters" / name.replace(" ", "-"),
+        folder=LeagueFolder(season.folder).exploiter(name),
         results=season.results,
     )

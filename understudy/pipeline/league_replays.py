@@ -7,11 +7,11 @@ from typing import Any
 
 from understudy.data import shards
 from understudy.data.files import write_text
-from understudy.data.runs import Run
-from understudy.games import Game, PlayerRef
-from understudy.games.pairs import Fixture
-from understudy.league.interface import Contestant
+from understudy.data.players import PlayerRef
+from understudy.data.runs import LeagueFolder, Run
 from understudy.league.season import Season
+from understudy.pipeline.game import Game
+from understudy.pipeline.pairings import Fixture
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class LeagueReplays:
 
     game: Game
     season: Season
-    guests: Mapping[str, Contestant]
+    guests: Mapping[str, PlayerRef]
     """Players that are no members of the league."""
     lines: Sequence[Mapping[str, Any]]
     """All matches that may be asked for."""
@@ -32,9 +32,9 @@ class LeagueReplays:
         """What is not there yet."""
         if self.game.replay is None:
             return
-        watched = Run(self.season.folder / "watched")
+        watched = LeagueFolder(self.season.folder).watched
         for one in telling:
-            page = self.season.folder / "replays" / f"{one['match']}.html"
+            page = LeagueFolder(self.season.folder).replay(one["match"])
             company = [
                 line
                 for line in self.lines
@@ -51,9 +51,8 @@ class LeagueReplays:
         """
         assert self.game.play is not None
         names = company[0]["players"]
-        players = [self.guests.get(name) or self.season.contestant(name) for name in names]
-        refs = tuple(PlayerRef(player.name, player.weights) for player in players)
-        played = self.game.play(Fixture(refs, tuple(line["seed"] for line in company)))
+        one, other = (self.guests.get(name) or self.season.player_ref(name) for name in names)
+        played = self.game.play(Fixture((one, other), tuple(line["seed"] for line in company)))
         before = {line["match"]: line["score"] for line in company}
         now = {row["match"]: row["score"] for row in played.results.to_pylist() if row["slot"] == 0}
         if now.get(match) != before[match]:
@@ -61,7 +60,7 @@ class LeagueReplays:
         for table in reversed(self.game.recordings):
             path = shards.shard_path(watched.recordings, table, match)
             shards.write_shard(path, played.recordings[table.name])
-        for player in players:
+        for player in (one, other):
             if player.weights is not None:
                 _link(watched.model(player.name), player.weights)
         return True

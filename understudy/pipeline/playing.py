@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from understudy import games, workers
+from understudy import workers
 from understudy.data import shards
 from understudy.data.runs import begin
-from understudy.games import Game, Schedule
+from understudy.pipeline.game import Game, Schedule, load
 from understudy.pipeline.tasks import Task, Workers, work
 
 _TITLES = {"record": "recording", "compete": "competing"}
@@ -34,7 +34,7 @@ def play(
 
 def _play_fixture(task: Task) -> None:
     """Play one fixture and write what came of it, the table that marks it as done last."""
-    game = games.load(task.game)
+    game = load(task.game)
     assert game.play is not None
     played = game.play(task.fixture)
     for table in reversed(game.recordings):

@@ -1,7 +1,7 @@
 """Recordings: what happened in matches, played here."""
 
 from understudy.data.runs import Run, finish
-from understudy.games import Game, Schedule
+from understudy.pipeline.game import Game, Schedule
 from understudy.pipeline.playing import play
 from understudy.pipeline.tasks import Workers
 

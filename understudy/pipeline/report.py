@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from understudy import games
 from understudy.data.files import write_text
 from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
-from understudy.games import Game
+from understudy.pipeline.game import Game, load
 
 
 def report(run: Run, out: Path | None = None) -> Path:
@@ -37,7 +36,7 @@ def game_of(run: Run) -> Game:
     many = (folder for kind in (run.models, run.results, run.leagues) for folder in kind.glob("*/"))
     for folder in (run.recordings, run.samples, *many):
         if (manifest := read_manifest(folder)) is not None:
-            return games.load(manifest["settings"]["game"])
+            return load(manifest["settings"]["game"])
     raise InputError(
         f"{run.folder} is not a run: no stage has left a manifest there. "
         f"Begin one: understudy record GAME --out {run.folder}"

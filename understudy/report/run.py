@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.results import WinRate
-from understudy.data.runs import Run, read_manifest
+from understudy.data.runs import ModelFolder, Run, read_manifest
 from understudy.report import charts
 from understudy.report.league.panels import comparison_panel, league_panels
 from understudy.report.page import Panel
@@ -27,12 +27,33 @@ def run_panels(run: Run, own: Sequence[Panel]) -> list[Panel]:
     leagues = sorted(run.leagues.glob("*/"))
     panels = [*comparison_panel(leagues), *(p for f in leagues for p in league_panels(f)), *own]
     for folder in sorted(run.models.glob("*/")) if run.models.is_dir() else []:
-        panels += training_panels(folder.name, read_metrics(folder))
+        panels += _model_panels(folder)
     if (manifest := read_manifest(run.samples)) is not None and "facts" in manifest:
         panels.append(samples_panel(manifest["facts"]["counts"]))
     if made := provenance_panel(run):
         panels.append(made)
     return panels
+
+
+def _model_panels(folder: Path) -> list[Panel]:
+    """How a model was trained; where its parts were trained one by one, how each was.
+
+    A model without a step is told of by its evaluation, which is the game's to show.
+    """
+    parts = sorted(path.parent for path in folder.rglob(ModelFolder(folder).metrics.name))
+    if not parts:
+        return [] if ModelFolder(folder).evaluation.is_file() else training_panels(folder.name, [])
+    return [
+        panel
+        for part in parts
+        for panel in training_panels(_part_name(folder, part), read_metrics(part))
+    ]
+
+
+def _part_name(folder: Path, part: Path) -> str:
+    """ "hrl-xf", or "hrl-xf / l3" for a part of it."""
+    steps = [step for step in part.relative_to(folder).parts if step != "model"]
+    return " / ".join([folder.name, *steps])
 
 
 def strength_panel(name: str, rates: list[WinRate]) -> Panel:
@@ -44,7 +65,7 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
     grid = [[found.get((one, other)) for other in players] for one in players]
     heat = charts.heat_map(
         players,
-        [[rate.points if rate else None for rate in row] for row in grid],
+        [[rate.points.value if rate else None for rate in row] for row in grid],
         [[rate.matches if rate else None for rate in row] for row in grid],
         title="Points of the row's player against the column's",
         corner="points",
@@ -52,7 +73,12 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
     first = name.split("-", 1)[0]
     leading = [rate for rate in rates if rate.player == first] or rates
     whiskers = charts.interval_chart(
-        [charts.Interval(f"{r.player} - {r.opponent}", r.points, r.low, r.high) for r in leading],
+        [
+            charts.Interval(
+                f"{r.player} - {r.opponent}", r.points.value, r.points.low, r.points.high
+            )
+            for r in leading
+        ],
         title=f"Points of {leading[0].player}",
         reference=0.5,
         reference_label="even",
@@ -64,12 +90,12 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
             r.player,
             r.opponent,
             r.matches,
-            r.wins,
+            r.wins.value,
             r.draws,
-            1 - r.wins - r.draws,
-            r.points,
-            r.low,
-            r.high,
+            1 - r.wins.value - r.draws,
+            r.points.value,
+            r.points.low,
+            r.points.high,
         )
         for r in sorted(rates, key=lambda r: (players.index(r.player), players.index(r.opponent)))
     ]
@@ -85,7 +111,7 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
 
 
 def _mean_points(rates: list[WinRate], player: str) -> float:
-    points = [rate.points for rate in rates if rate.player == player]
+    points = [rate.points.value for rate in rates if rate.player == player]
     return sum(points) / len(points)
 
 
@@ -149,7 +175,7 @@ def _duration(manifest: Mapping[str, Any]) -> str:
 
 def read_metrics(folder: Path) -> list[dict[str, float]]:
     """The lines of a model's metrics.jsonl; a last line cut short is left out."""
-    path = folder / "metrics.jsonl"
+    path = ModelFolder(folder).metrics
     if not path.is_file():
         return []
     found = []

@@ -25,15 +25,16 @@ def win_rate_table(rates: Sequence[WinRate], order: Sequence[str]) -> Table:
 
 
 def _cells(rate: WinRate) -> list[str]:
-    colour = "green" if rate.low > 0.5 else "red" if rate.high < 0.5 else "yellow"
-    shares = (rate.wins, rate.draws, abs(1 - rate.wins - rate.draws))  # not -0.0 %
+    points, won = rate.points, rate.wins.value
+    colour = "green" if points.low > 0.5 else "red" if points.high < 0.5 else "yellow"
+    shares = (won, rate.draws, abs(1 - won - rate.draws))  # not -0.0 %
     return [
         rate.player,
         rate.opponent,
         *(f"{share:.1%}" for share in shares),
-        f"[{colour}]{rate.points:.1%}[/]",
-        f"{rate.low:.1%}",
-        f"{rate.high:.1%}",
+        f"[{colour}]{points.value:.1%}[/]",
+        f"{points.low:.1%}",
+        f"{points.high:.1%}",
     ]
 
 

@@ -8,20 +8,20 @@ import pyarrow.compute as pc
 import pytest
 
 from understudy.data import shards
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import PlayerRef
-from understudy.games.arena import GAME
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.data.encode import MOVES
 from understudy.games.arena.data.tables import MATCHES, STEPS, actions_of, views_of
+from understudy.games.arena.game import GAME
 from understudy.games.arena.panels import MAX_REPLAYS, panels
 from understudy.games.arena.play.play import play
 from understudy.games.arena.replay import VERSION, find_replay, recorded_matches
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
-from understudy.games.pairs import Fixture
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
+from understudy.pipeline.pairings import Fixture
 
 PAIRS = [
     ("expert", "collector", (1, 2)),

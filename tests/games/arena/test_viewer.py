@@ -3,34 +3,13 @@
 import json
 import math
 import random
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
+from understudy.games.arena.codec.actions import HEADS
 from understudy.games.arena.viewer import replay_page, replay_panel
 from understudy.report.page import page as report_page
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--headless",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-
-HEADS = {
-    "move_x": 9,
-    "move_y": 9,
-    "aim_x": 9,
-    "aim_y": 9,
-    "fire": 2,
-    "ability": 3,
-    "interact": 2,
-}
 COVER = [
     [-1.2, -1.2, 1.2, 1.2],
     [-6.5, 2.5, -3.0, 3.7],
@@ -263,16 +242,6 @@ def test_a_report_carries_the_viewer_once():
 
 
 # The page in a browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 class Page:

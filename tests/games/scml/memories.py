@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.scml.agent.hrl import Decision, L1Agent
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.players import catalogue

@@ -4,11 +4,11 @@ import pytest
 
 from tests.league import rps
 from tests.league.toy_league import play, season
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.league.analysis.compare import Field
-from understudy.league.interface import Contestant
 
-ROCK, PAPER, SCISSORS = (Contestant(move) for move in ("rock", "paper", "scissors"))
+ROCK, PAPER, SCISSORS = (PlayerRef(move) for move in ("rock", "paper", "scissors"))
 
 
 class Named:
@@ -19,7 +19,7 @@ class Named:
         scripts = {f"{p}.{m}": m for p in ("all", "some", "one") for m in rps.MOVES}
         renamed = [
             pairing.__class__(
-                tuple(Contestant(scripts.get(o.name, o.name), o.weights) for o in pairing.players),
+                tuple(PlayerRef(scripts.get(o.name, o.name), o.weights) for o in pairing.players),
                 pairing.seeds,
             )
             for pairing in pairings
@@ -70,7 +70,7 @@ def test_leagues_of_one_game_can_be_compared(tmp_path):
         league = season(tmp_path / name, name, **small)
         state = league.run()
         mains = [*state.roster.snapshots("main"), state.roster.mains()[0].version]
-        populations[name] = [league.contestant(one) for one in dict.fromkeys(mains)]
+        populations[name] = [league.player_ref(one) for one in dict.fromkeys(mains)]
     task = field(tmp_path / "compared", populations, reference=ROCK, matches=10)
     found = task.compare(play)
     assert 0 <= found["relative_population_performance"]["quick - quick-self-play"] <= 1

@@ -7,9 +7,9 @@ import pytest
 
 from tests.league.members import league, payoff
 from tests.league.toy_league import season
+from understudy.data.stats import Estimate
 from understudy.errors import InputError
 from understudy.league.analysis.highlights import fresh_exploit, loser, telling_matches, winner
-from understudy.league.analysis.ratings import Rating
 from understudy.league.analysis.summary import (
     own_mixture,
     ratings_of,
@@ -119,7 +119,7 @@ def match(one, other, score, number, steps=10):
 
 ROSTER = league(snapshots=[("main", 2), ("main-exploiter", 3)])
 RATINGS = {
-    name: Rating(value, value, value)
+    name: Estimate(value, value, value)
     for name, value in {
         "clone": 1000.0, "main-002": 1300.0, "main-exploiter-003": 1100.0, "main-009": 1500.0,
     }.items()

@@ -11,16 +11,20 @@ import pytest
 import torch
 
 from tests.learn.rl.toy_matches import NUMBERS, ToyMatches
+from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.learn.metrics_log import read_metrics
 from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
+from understudy.learn.recipe import TrainingJob
+from understudy.learn.rl import train
 from understudy.learn.rl.actors import Actors
-from understudy.learn.rl.env import SELF, Opponent, packed
-from understudy.learn.rl.learner import Refiner, improve, met_by
+from understudy.learn.rl.env import SELF
+from understudy.learn.rl.improve import improve
+from understudy.learn.rl.learner import Refiner, met_by
 from understudy.learn.rl.losses.ppo import PPO
 from understudy.learn.rl.losses.vtrace import OffPolicy
+from understudy.learn.rl.opponents import Opponent, packed
 from understudy.learn.rl.recipe import START, Refinement
-from understudy.learn.rl.train import refine
 
 START_POLICY = FactoredPolicy(PolicyShape(NUMBERS.features, NUMBERS.heads, (8,)), 0)
 TINY = Refinement(
@@ -229,6 +233,11 @@ def test_a_refiner_taken_up_again_goes_on_as_if_it_had_never_stopped(critic):
 
 
 # --- to files ------------------------------------------------------------------------------------
+
+
+def refine(recipe, start, out, seed, progress=None):
+    job = TrainingJob(run=Run(out.parent), out=out, seed=seed, workers=0, progress=progress)
+    return train.refine(recipe, start, job)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import torch
 
 from tests.learn.rl.toy_matches import NUMBERS, ROUNDS, ToyMatches, toy_with_limit
 from understudy.learn.policy import FactoredPolicy, PolicyShape
-from understudy.learn.rl.env import SELF, Matches, Opponent, packed, unpacked
+from understudy.learn.rl.env import SELF, Matches
+from understudy.learn.rl.opponents import Opponent, packed, unpacked
 from understudy.learn.rl.rollout import Job, collect, seating
 
 SHAPE = PolicyShape(NUMBERS.features, NUMBERS.heads, (8,))

@@ -12,6 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests.learn.fitting import fit
 from tests.learn.toy_samples import TOY, write_toy
 from understudy.data.files import sweep
 from understudy.errors import InputError
@@ -73,7 +74,7 @@ def somewhere(tmp_path_factory):
 @pytest.fixture
 def whole(samples, recipe, somewhere):
     """The folder of a training that was never stopped; the first test to ask makes it."""
-    recipe.fit(samples, somewhere, seed=1)
+    fit(recipe, samples, somewhere, seed=1)
     return somewhere
 
 
@@ -81,8 +82,8 @@ def whole(samples, recipe, somewhere):
 def test_stopping_changes_nothing(samples, recipe, whole, tmp_path, step):
     out = tmp_path / "toy"
     with pytest.raises(StoppedError):
-        recipe.fit(samples, out, seed=1, progress=stop_at(step))
-    recipe.fit(samples, out, seed=1)
+        fit(recipe, samples, out, seed=1, progress=stop_at(step))
+    fit(recipe, samples, out, seed=1)
     assert_same_training(out, whole)
 
 
@@ -90,18 +91,18 @@ def test_stopping_again_and_again_changes_nothing(samples, recipe, whole, tmp_pa
     out = tmp_path / "toy"
     for step in (5, 6, 9, 10):
         with pytest.raises(StoppedError):
-            recipe.fit(samples, out, seed=1, progress=stop_at(step))
-    recipe.fit(samples, out, seed=1)
+            fit(recipe, samples, out, seed=1, progress=stop_at(step))
+    fit(recipe, samples, out, seed=1)
     assert_same_training(out, whole)
 
 
 def test_an_objective_that_throws_dice_resumes_exactly_too(samples, recipe, tmp_path):
     noisy = replace(recipe, objective=Noisy())
-    noisy.fit(samples, tmp_path / "a", seed=1)
+    fit(noisy, samples, tmp_path / "a", seed=1)
     with pytest.raises(StoppedError):
-        noisy.fit(samples, tmp_path / "b", seed=1, progress=stop_at(6))
+        fit(noisy, samples, tmp_path / "b", seed=1, progress=stop_at(6))
     torch.rand(3)  # what happens in between does not matter
-    noisy.fit(samples, tmp_path / "b", seed=1)
+    fit(noisy, samples, tmp_path / "b", seed=1)
     assert_same_training(tmp_path / "a", tmp_path / "b")
 
 
@@ -109,6 +110,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import torch
+from tests.learn.fitting import fit
 from tests.learn.toy_samples import TOY
 from understudy.learn import metrics_log
 from understudy.learn.supervised.cloning import Cloning
@@ -126,10 +128,11 @@ def save_half_of_the_second(content, path):
         os.kill(os.getpid(), signal.SIGKILL)
 
 torch.save = save_half_of_the_second
-PolicyRecipe(
+recipe = PolicyRecipe(
     description="a toy", decisions=TOY, objective=Cloning(), steps=12, hidden=(8,), batch_size=32,
     learning_rate=0.01, warmup=3, evaluate_every=3, checkpoint_every=4,
-).fit(Path(sys.argv[1]), Path(sys.argv[2]), seed=1)
+)
+fit(recipe, Path(sys.argv[1]), Path(sys.argv[2]), seed=1)
 """
 
 
@@ -146,21 +149,21 @@ def test_being_killed_while_writing_a_checkpoint_changes_nothing(samples, recipe
     with (out / "metrics.jsonl").open("a") as file:
         file.write('{"step": 7, "tra')  # a line that was being written
     sweep(out)
-    recipe.fit(samples, out, seed=1)
+    fit(recipe, samples, out, seed=1)
     assert_same_training(out, whole)
 
 
 def test_a_finished_training_is_only_read(samples, recipe, whole):
     before = {path: path.stat().st_mtime_ns for path in whole.iterdir()}
-    again = recipe.fit(samples, whole, seed=1, progress=stop_at(1))
+    again = fit(recipe, samples, whole, seed=1, progress=stop_at(1))
     assert again == json.loads((whole / "evaluation.json").read_text())
     assert {path: path.stat().st_mtime_ns for path in whole.iterdir()} == before
 
 
 def test_the_same_seed_gives_the_same_and_another_another(samples, recipe, whole, tmp_path):
-    recipe.fit(samples, tmp_path / "toy", seed=1)
+    fit(recipe, samples, tmp_path / "toy", seed=1)
     assert_same_training(tmp_path / "toy", whole)
-    recipe.fit(samples, tmp_path / "other", seed=2)
+    fit(recipe, samples, tmp_path / "other", seed=2)
     assert not torch.equal(
         weights(whole)[0]["options.weight"], weights(tmp_path / "other")[0]["options.weight"]
     )
@@ -168,13 +171,13 @@ def test_the_same_seed_gives_the_same_and_another_another(samples, recipe, whole
 
 def test_the_callers_random_numbers_are_left_alone(samples, recipe, tmp_path):
     before = torch.get_rng_state()
-    recipe.fit(samples, tmp_path / "toy", seed=1)
+    fit(recipe, samples, tmp_path / "toy", seed=1)
     assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_every_evaluation_is_a_line_and_every_step_is_told(samples, recipe, tmp_path):
     told = []
-    recipe.fit(samples, tmp_path / "toy", 1, progress=lambda *now: told.append(now))
+    fit(recipe, samples, tmp_path / "toy", 1, progress=lambda *now: told.append(now))
     lines = read_metrics(tmp_path / "toy")
     assert [line["step"] for line in lines] == [3, 6, 9, 12]
     assert [(step, steps) for step, steps, _ in told] == [(step, 12) for step in range(1, 13)]
@@ -192,7 +195,7 @@ def test_every_evaluation_is_a_line_and_every_step_is_told(samples, recipe, tmp_
 def test_what_can_be_learnt_is_learnt(tmp_path, recipe):
     write_toy(tmp_path / "samples", (2_000, 2_000))
     longer = replace(recipe, steps=400, hidden=(32, 32), batch_size=128, evaluate_every=200)
-    test = longer.fit(tmp_path / "samples", tmp_path / "toy", seed=0)["test"]
+    test = fit(longer, tmp_path / "samples", tmp_path / "toy", seed=0)["test"]
     move, fire = test["heads"]["move"], test["heads"]["fire"]
     assert test["rows"] == 400
     assert move["accuracy"] > 0.95
@@ -243,14 +246,14 @@ class Noisy:
 def test_patience_ends_training_and_the_best_weights_are_kept(samples, recipe, tmp_path):
     losses = (5.0, 6.0, 3.0, 4.0, 3.0, 9.0, 9.0)  # the last two: the evaluation of the best
     impatient = replace(recipe, objective=Scripted(losses), patience=2, steps=60)
-    done = impatient.fit(samples, tmp_path / "toy", 1)
+    done = fit(impatient, samples, tmp_path / "toy", 1)
     assert (done["steps"], done["best_step"]) == (15, 9)
     assert [line["val/loss"] for line in read_metrics(tmp_path / "toy")] == [5, 6, 3, 4, 3]
     best, last = weights(tmp_path / "toy")
     assert not torch.equal(best["options.weight"], last["options.weight"])
     better_and_better = replace(recipe, steps=60, objective=Scripted((3.0, 2.0, 1.0)))
     with pytest.raises(StoppedError):
-        better_and_better.fit(samples, tmp_path / "short", 1, progress=stop_at(9))
+        fit(better_and_better, samples, tmp_path / "short", 1, progress=stop_at(9))
     after_nine = load_policy(tmp_path / "short", TOY).state_dict()
     assert all(torch.equal(best[name], after_nine[name]) for name in best)
 
@@ -259,11 +262,11 @@ def test_an_ended_patience_is_remembered(samples, recipe, tmp_path):
     losses = (5.0, 6.0, 7.0, 7.0, 7.0, 0.0)
     impatient = replace(recipe, objective=Scripted(losses), patience=2, steps=60)
     with pytest.raises(StoppedError):
-        impatient.fit(samples, tmp_path / "toy", 1, progress=stop_at(9))
+        fit(impatient, samples, tmp_path / "toy", 1, progress=stop_at(9))
     assert (
         torch.load(tmp_path / "toy" / "checkpoint.pt", weights_only=True)["position"]["step"] == 9
     )
-    assert impatient.fit(samples, tmp_path / "toy", 1)["steps"] == 9
+    assert fit(impatient, samples, tmp_path / "toy", 1)["steps"] == 9
 
 
 @pytest.mark.parametrize("size", [0, 10, 2_000])
@@ -272,7 +275,7 @@ def test_a_cut_checkpoint_is_refused_with_the_cure(samples, recipe, tmp_path, si
     with (out / "checkpoint.pt").open("r+b") as file:
         file.truncate(size)
     with pytest.raises(InputError) as error:
-        recipe.fit(samples, out, seed=1)
+        fit(recipe, samples, out, seed=1)
     assert str(error.value).startswith(f"{out}/checkpoint.pt: not a whole checkpoint (")
     assert str(error.value).endswith(AGAIN)
     assert "\n" not in str(error.value)
@@ -283,16 +286,16 @@ def test_a_checkpoint_of_something_else_is_refused(samples, recipe, tmp_path, co
     (tmp_path / "toy").mkdir()
     torch.save(content, tmp_path / "toy" / "checkpoint.pt")
     with pytest.raises(InputError, match=r"checkpoint\.pt: .* Start over: understudy train arena"):
-        recipe.fit(samples, tmp_path / "toy", seed=1)
+        fit(recipe, samples, tmp_path / "toy", seed=1)
 
 
 def test_a_checkpoint_of_another_shape_or_seed_is_refused(samples, recipe, tmp_path):
     out = stopped(samples, recipe, tmp_path)
     with pytest.raises(InputError) as error:
-        replace(recipe, hidden=(9,)).fit(samples, out, seed=1)
+        fit(replace(recipe, hidden=(9,)), samples, out, seed=1)
     assert str(error.value) == f"{out}/checkpoint.pt: of a network of another shape. {AGAIN}"
     with pytest.raises(InputError) as error:
-        recipe.fit(samples, out, seed=2)
+        fit(recipe, samples, out, seed=2)
     assert str(error.value) == f"{out}/checkpoint.pt: begun with seed 1, now 2. {AGAIN}"
 
 
@@ -304,20 +307,20 @@ def test_code_in_a_checkpoint_is_not_run(samples, recipe, tmp_path):
     (tmp_path / "toy").mkdir()
     torch.save({"shape": Trap()}, tmp_path / "toy" / "checkpoint.pt")
     with pytest.raises(InputError, match="not a whole checkpoint"):
-        recipe.fit(samples, tmp_path / "toy", seed=1)
+        fit(recipe, samples, tmp_path / "toy", seed=1)
     assert not (tmp_path / "sprung").exists()
 
 
 def stopped(samples, recipe, tmp_path):
     with pytest.raises(StoppedError):
-        recipe.fit(samples, tmp_path / "toy", seed=1, progress=stop_at(5))
+        fit(recipe, samples, tmp_path / "toy", seed=1, progress=stop_at(5))
     return tmp_path / "toy"
 
 
 def test_a_damaged_evaluation_is_refused(samples, recipe, tmp_path):
     (tmp_path / "evaluation.json").write_text('{"steps": 1')
     with pytest.raises(InputError, match=r"evaluation\.json is damaged .* run the same command"):
-        recipe.fit(samples, tmp_path, seed=1)
+        fit(recipe, samples, tmp_path, seed=1)
 
 
 def test_a_loss_that_is_no_number_ends_training_and_spoils_nothing(samples, recipe, tmp_path):
@@ -329,7 +332,7 @@ def test_a_loss_that_is_no_number_ends_training_and_spoils_nothing(samples, reci
 
     calls = itertools.count()  # the fourth of them is an evaluation
     with pytest.raises(InputError, match=r"the loss is nan after step 5, so .* learning_rate"):
-        replace(recipe, objective=Exploding()).fit(samples, tmp_path / "toy", seed=1)
+        fit(replace(recipe, objective=Exploding()), samples, tmp_path / "toy", seed=1)
     saved = torch.load(tmp_path / "toy" / "checkpoint.pt", weights_only=True)
     assert saved["position"]["step"] == 4
     assert all(torch.isfinite(weight).all() for weight in saved["network"].values())
@@ -342,7 +345,7 @@ def test_a_gradient_that_is_no_number_ends_training_too(samples, recipe, tmp_pat
             return Loss((policy(batch.observation).value.sum() * 0).sqrt(), {})
 
     with pytest.raises(InputError, match="the gradient is nan after step 0, so training ends"):
-        replace(recipe, objective=Cliff()).fit(samples, tmp_path / "toy", seed=1)
+        fit(replace(recipe, objective=Cliff()), samples, tmp_path / "toy", seed=1)
 
 
 def test_a_missing_graphics_card_is_one_line():
@@ -359,7 +362,7 @@ def test_a_missing_graphics_card_is_one_line():
 def test_empty_splits_are_noticed_before_training(tmp_path, recipe):
     write_toy(tmp_path / "samples", [45])  # no test match
     with pytest.raises(InputError, match="is in split 'test'"):
-        recipe.fit(tmp_path / "samples", tmp_path / "toy", seed=1)
+        fit(recipe, tmp_path / "samples", tmp_path / "toy", seed=1)
     assert not (tmp_path / "toy").exists()
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.learn.toy_samples import TOY
 from understudy.data.samples import decisions
-from understudy.learn.supervised.recipe import Recipe
+from understudy.learn.recipe import Recipe
 
 
 def test_a_recipe_tells_all_its_settings_but_not_its_description(recipe):

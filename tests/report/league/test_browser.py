@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
+from tests.browser import silent_tab
 from tests.league import rps
 from tests.league.toy_league import NAME, recipe
 from understudy import games
@@ -15,12 +15,7 @@ from understudy.league.interface import League
 from understudy.pipeline import report as report_stage
 from understudy.pipeline.league import league
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-background-networking"]
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {CHROMIUM}"),
-]
+pytestmark = pytest.mark.browser
 SMALL = {"rounds": 5, "matches": 10, "agent_steps": 60, "exploiter_steps": 50}
 
 
@@ -32,32 +27,15 @@ def report(tmp_path_factory):
     for name in small:
         league(game, run, name, worker=0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(games, "NAMES", (*games.NAMES, "rps"))
+        patch.setattr(games, "__path__", [*games.__path__, str(Path(rps.__file__).parent)])
         patch.setitem(sys.modules, NAME, rps)
         return report_stage.report(run)
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
-
-
 @pytest.fixture(params=["light", "dark"])
 def tab(request, report, browser):
-    """The open report; in the end, it may not have complained or asked for anything."""
-    tab = browser.new_page(viewport={"width": 1200, "height": 800}, color_scheme=request.param)
-    said, asked = [], []
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("request", lambda request: asked.append(request.url))
-    tab.goto(report.as_uri())
-    yield tab
-    tab.close()
-    assert said == []
-    assert asked == [report.as_uri()]
+    with silent_tab(browser, report, color_scheme=request.param) as tab:
+        yield tab
 
 
 def card(tab, title):

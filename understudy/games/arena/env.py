@@ -17,7 +17,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from pettingzoo import ParallelEnv
 
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
 from understudy.games.arena.play.play import Player, player
@@ -82,7 +82,7 @@ class ArenaEnv(gymnasium.Env[Array, Any]):
         timeout: Timeout = "draw",
         shaping: float = 0.0,
         render_mode: str | None = None,
-    ):
+    ) -> None:
         """`opponent`: a scripted player's name, or an object with `act`; see World for the rest."""
         self.observation_space = observation_space()
         self.action_space = action_space(actions)
@@ -136,7 +136,7 @@ class ArenaVectorEnv(VectorEnv[Array, Any, Array]):
         shaping: float = 0.0,
         autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
-    ):
+    ) -> None:
         """Autoreset in the same step (default), in the next step, or not at all."""
         self.num_envs = num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -235,7 +235,7 @@ class ArenaParallelEnv(ParallelEnv[str, Array, Any]):
         timeout: Timeout = "draw",
         shaping: float = 0.0,
         render_mode: str | None = None,
-    ):
+    ) -> None:
         """See World for `timeout` and `shaping`."""
         self.possible_agents = ["player_0", "player_1"]
         self.agents: list[str] = []

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from understudy.games import lessons
 from understudy.games.arena.data.encode import MOVES
 from understudy.games.arena.play.pairings import play_pairings
 from understudy.games.arena.recipes import refine
@@ -11,6 +10,7 @@ from understudy.league.matchmaking import ByRole
 from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
 from understudy.league.rules import Manner
 from understudy.learn.policy import load_policy
+from understudy.pipeline import league_training
 
 _STRIDE = 0.0256
 """Learning rate times width: Adam moves every weight alike, so wide layers go further."""
@@ -21,7 +21,7 @@ def give(lesson: Lesson) -> Learnt:
     assert lesson.start.weights is not None
     hidden = load_policy(lesson.start.weights, MOVES).shape.hidden
     recipe = replace(refine, critic=hidden, learning_rate=_STRIDE / max(hidden))
-    return lessons.give(recipe, lesson)
+    return league_training.give(recipe, lesson)
 
 
 HUNTING = Manner(tether=0.2, draw=-1.0)

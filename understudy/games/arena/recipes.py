@@ -5,11 +5,12 @@ from typing import Final
 
 from understudy.games.arena.data.encode import MOVES
 from understudy.games.arena.play.batched import ArenaMatches
+from understudy.learn.recipe import Recipe
 from understudy.learn.rl.env import SELF
 from understudy.learn.rl.losses.vtrace import OffPolicy
 from understudy.learn.rl.recipe import START, Refinement
 from understudy.learn.supervised.cloning import Cloning
-from understudy.learn.supervised.recipe import PolicyRecipe, Recipe
+from understudy.learn.supervised.recipe import PolicyRecipe
 
 imitate = PolicyRecipe(
     description="clone the recorded decisions; the teacher of all that follows",

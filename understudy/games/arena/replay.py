@@ -19,6 +19,7 @@ from understudy.games.arena.data.tables import MATCHES, STEPS, actions_of, views
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.games.arena.sim import world as w
+from understudy.games.arena.viewer import replay_page
 
 VERSION = 1
 Array = np.ndarray[Any, Any]
@@ -52,6 +53,11 @@ def recorded_matches(run: Run) -> Iterator[tuple[Path, dict[str, Any]]]:
                 if left < 0:
                     break
                 yield steps, row
+
+
+def match_page(run: Run, match: str) -> str:
+    """A page that plays one recorded match."""
+    return replay_page(find_replay(run, match))
 
 
 def find_replay(run: Run, match: str) -> dict[str, Any]:

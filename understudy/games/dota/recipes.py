@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from understudy.games.dota.policies.recipes import ItemRecipe, WardRecipe
 from understudy.games.dota.value.recipe import ValueRecipe, quick_line_up
-from understudy.learn.supervised.recipe import Recipe
+from understudy.learn.recipe import Recipe
 
 value = ValueRecipe(
     description="win, gold and xp: train on earlier patches, test on the newest", split="patch"

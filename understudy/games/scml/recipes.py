@@ -8,7 +8,7 @@ from understudy.games.scml.learning.hrl import WholeRecipe
 from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import PriorityRecipe
-from understudy.learn.supervised.recipe import Recipe
+from understudy.learn.recipe import Recipe
 
 l2 = GoalRecipe(
     description="L2: the day's goals, from what came of the day",
@@ -28,6 +28,7 @@ l3_awr = replace(
     l3,
     description="L3 on from `l3`: decisions count by how much better they went than expected",
     kind="awr",
+    start="l3",
     steps=500,
     learning_rate=3e-4,
 )

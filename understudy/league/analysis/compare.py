@@ -10,14 +10,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import begin, finish
 from understudy.data.schema import Table
 from understudy.league import matches
 from understudy.league.analysis.nash import relative_performance
 from understudy.league.analysis.ratings import elo
-from understudy.league.interface import Contestant, Play
+from understudy.league.interface import Play
 from understudy.league.payoff import Payoff
-from understudy.league.state import weights_digest
+from understudy.league.state import MISSING
 
 _FIELD = 2 * 10**7  # seeds of these matches lie this far behind those of a league
 
@@ -26,9 +27,9 @@ _FIELD = 2 * 10**7  # seeds of these matches lie this far behind those of a leag
 class Field:
     """Populations to be compared."""
 
-    populations: Mapping[str, Sequence[Contestant]]
+    populations: Mapping[str, Sequence[PlayerRef]]
     """By name, each with its main agent last."""
-    reference: Contestant
+    reference: PlayerRef
     """Meets every main agent, and has 1000 Elo: what all leagues began from."""
     matches: int
     """Of every pair, half of them with sides swapped."""
@@ -51,7 +52,7 @@ class Field:
         names = [self.reference.name, *(players[name][-1].name for name in mains)]
         ratings = elo(names, payoff.points(names), anchor=self.reference.name)
         return {
-            "ratings": {name: ratings[players[name][-1].name]._asdict() for name in mains},
+            "ratings": {name: ratings[players[name][-1].name].named("value") for name in mains},
             "relative_population_performance": {
                 f"{one} - {other}": relative_performance(
                     payoff.cross([p.name for p in players[one]], [p.name for p in players[other]])
@@ -60,14 +61,14 @@ class Field:
             },
         }
 
-    def _entrants(self) -> dict[str, list[Contestant]]:
+    def _entrants(self) -> dict[str, list[PlayerRef]]:
         """Everybody under a name that tells the populations apart."""
         return {
-            name: [Contestant(f"{name}.{one.name}", one.weights) for one in population]
+            name: [PlayerRef(f"{name}.{one.name}", one.weights) for one in population]
             for name, population in self.populations.items()
         }
 
-    def _pairs(self) -> list[tuple[Contestant, Contestant]]:
+    def _pairs(self) -> list[tuple[PlayerRef, PlayerRef]]:
         """Members of different populations, and each main agent with the reference."""
         players = self._entrants()
         pairs = [
@@ -82,10 +83,10 @@ class Field:
     def _settings(self) -> dict[str, Any]:
         return {
             "populations": {
-                name: {one.name: weights_digest(one) for one in population}
+                name: {one.name: weights_digest(one, MISSING) for one in population}
                 for name, population in self.populations.items()
             },
-            "reference": [self.reference.name, weights_digest(self.reference)],
+            "reference": [self.reference.name, weights_digest(self.reference, MISSING)],
             "matches": self.matches,
             "seed": self.seed,
         }

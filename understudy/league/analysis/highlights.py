@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from understudy.league.analysis.ratings import Rating, win_probability
+from understudy.data.stats import Estimate
+from understudy.league.analysis.ratings import win_probability
 from understudy.league.payoff import Payoff
 from understudy.league.population import Roster
 
@@ -27,7 +28,7 @@ def telling_matches(
     rows: Iterable[Mapping[str, Any]],
     roster: Roster,
     payoff: Payoff,
-    ratings: Mapping[str, Rating],
+    ratings: Mapping[str, Estimate],
 ) -> list[Telling]:
     """The best exploit, the greatest upset, and how the two strongest meet.
 
@@ -70,11 +71,11 @@ def _best_exploit(rows: list[Mapping[str, Any]], roster: Roster, payoff: Payoff)
         return payoff.belief(winner(row), loser(row)).low
 
     best = max(won, key=sureness)
-    rate = payoff.belief(winner(best), loser(best)).mean
+    rate = payoff.belief(winner(best), loser(best)).value
     return _told("best exploit", best, f"{winner(best)} beats {loser(best)} in {rate:.0%}")
 
 
-def _upset(rows: list[Mapping[str, Any]], ratings: Mapping[str, Rating]) -> Telling | None:
+def _upset(rows: list[Mapping[str, Any]], ratings: Mapping[str, Estimate]) -> Telling | None:
     """Won by the one whom ratings gave the least chance."""
     rated = [row for row in rows if ratings.keys() >= {*row["players"]}]
     if not rated:
@@ -88,7 +89,7 @@ def _upset(rows: list[Mapping[str, Any]], ratings: Mapping[str, Rating]) -> Tell
     return _told("upset", best, why)
 
 
-def _duel(rows: list[Mapping[str, Any]], ratings: Mapping[str, Rating]) -> Telling | None:
+def _duel(rows: list[Mapping[str, Any]], ratings: Mapping[str, Estimate]) -> Telling | None:
     """Between the two strongest who have met, the longest match that was decided."""
     rated = [row for row in rows if ratings.keys() >= {*row["players"]}]
     if not rated:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from jaxtyping import Float
 from scipy.optimize import linprog, minimize
+from scipy.special import softmax
 
 SLACK = 1e-4  # win rate by which a mixture may be beaten; exact answers need not be unique
 
@@ -41,9 +42,7 @@ def nash(win_rate: Float[np.ndarray, "N N"], slack: float = SLACK) -> Float[np.n
         bounds=[(0, None)] * size,
         options={"maxiter": 5000, "maxfun": 20000, "ftol": 1e-15, "gtol": 1e-7},
     )
-    lean = edge @ found.x
-    share = np.exp(lean - lean.max())
-    return np.asarray(share / share.sum())
+    return np.asarray(softmax(edge @ found.x))
 
 
 def beaten_by(win_rate: Float[np.ndarray, "N N"], mixture: Float[np.ndarray, " N"]) -> float:

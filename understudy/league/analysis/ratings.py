@@ -12,18 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from understudy.data.stats import Estimate, Z, newton
+
 POINTS_PER_NAT = 400 / np.log(10)
 ANCHOR = 1000.0
 PRIOR = 1.0  # drawn games of everybody against one imagined player: keeps all ratings finite
-_Z = 1.96  # 95 %
-
-
-class Rating(NamedTuple):
-    """Elo points with a 95 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Fit(NamedTuple):
@@ -41,49 +34,38 @@ def bradley_terry(
     `points[i, j]` are those i won against j. Player i beats j with probability
     sigmoid(strength[i] - strength[j]). With a prior above 0 there is exactly one answer.
     """
-    strength = np.zeros(len(points))
-    likelihood, gradient, curvature = _slopes(points, strength, prior)
-    for _ in range(100):
-        step = np.linalg.solve(curvature, gradient)
-        if np.abs(step).max(initial=0.0) < tolerance:
-            break
-        found = _slopes(points, strength + step, prior)
-        while found[0] < likelihood and np.abs(step).max() > tolerance:  # too far: half of it
-            step = step / 2
-            found = _slopes(points, strength + step, prior)
-        if found[0] < likelihood:  # as high as the precision of numbers allows
-            break
-        strength = strength + step
-        likelihood, gradient, curvature = found
-    return Fit(strength, np.linalg.inv(curvature))
-
-
-def _slopes(
-    points: Float[np.ndarray, "N N"], strength: Float[np.ndarray, " N"], prior: float
-) -> tuple[float, Float[np.ndarray, " N"], Float[np.ndarray, "N N"]]:
-    """The log-likelihood, its gradient, and minus its second derivatives."""
-    difference = strength[:, None] - strength[None, :]
     games = points + points.T
-    expected = _sigmoid(difference)
-    spread = games * expected * (1 - expected)
-    imagined = _sigmoid(strength)
-    likelihood = -(points * np.logaddexp(0, -difference)).sum()
-    likelihood -= prior / 2 * (np.logaddexp(0, -strength) + np.logaddexp(0, strength)).sum()
-    gradient = (points - games * expected).sum(axis=1) + prior * (0.5 - imagined)
-    curvature = np.diag(spread.sum(axis=1) + prior * imagined * (1 - imagined)) - spread
-    return float(likelihood), gradient, curvature
+
+    def loss(strength: Float[np.ndarray, " N"]) -> float:
+        difference = strength[:, None] - strength[None, :]
+        unlikely = (points * np.logaddexp(0, -difference)).sum()
+        imagined = np.logaddexp(0, -strength) + np.logaddexp(0, strength)
+        return float(unlikely + prior / 2 * imagined.sum())
+
+    def slopes(
+        strength: Float[np.ndarray, " N"],
+    ) -> tuple[Float[np.ndarray, " N"], Float[np.ndarray, "N N"]]:
+        expected = _chance(strength[:, None] - strength[None, :])
+        spread = games * expected * (1 - expected)
+        imagined = _chance(strength)
+        gradient = (games * expected - points).sum(axis=1) + prior * (imagined - 0.5)
+        return gradient, np.diag(spread.sum(axis=1) + prior * imagined * (1 - imagined)) - spread
+
+    start = np.zeros(len(points))
+    strength = newton(slopes, start, loss, rounds=100, tolerance=tolerance, last="dropped")
+    return Fit(strength, np.linalg.inv(slopes(strength)[1]))
 
 
-def elo(names: Sequence[str], points: Float[np.ndarray, "N N"], anchor: str) -> dict[str, Rating]:
+def elo(names: Sequence[str], points: Float[np.ndarray, "N N"], anchor: str) -> dict[str, Estimate]:
     """Ratings by name; `anchor` has exactly 1000."""
     fit = bradley_terry(points)
     place = list(names).index(anchor)
     value = (fit.strength - fit.strength[place]) * POINTS_PER_NAT + ANCHOR
     own = np.diag(fit.covariance)
     variance = own + own[place] - 2 * fit.covariance[:, place]
-    reach = _Z * np.sqrt(np.maximum(variance, 0)) * POINTS_PER_NAT
+    reach = Z * np.sqrt(np.maximum(variance, 0)) * POINTS_PER_NAT
     return {
-        name: Rating(float(value[i]), float(value[i] - reach[i]), float(value[i] + reach[i]))
+        name: Estimate(float(value[i]), float(value[i] - reach[i]), float(value[i] + reach[i]))
         for i, name in enumerate(names)
     }
 
@@ -93,6 +75,6 @@ def win_probability(rating: float, other: float) -> float:
     return float(1 / (1 + 10 ** ((other - rating) / 400)))
 
 
-def _sigmoid(x: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
-    """1 / (1 + exp(-x)) without overflow."""
-    return 0.5 * (1 + np.tanh(x / 2))
+def _chance(lead: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
+    """Of the stronger one by so much: 1 / (1 + exp(-lead)), for however great a lead."""
+    return 0.5 * (1 + np.tanh(lead / 2))

@@ -11,19 +11,19 @@ import numpy as np
 from jaxtyping import Float
 
 from understudy.data.files import write_text
+from understudy.data.runs import LeagueFolder
+from understudy.data.stats import Estimate
 from understudy.errors import InputError
 from understudy.league.analysis.exploitability import worst_past
 from understudy.league.analysis.highlights import Telling, telling_matches
 from understudy.league.analysis.nash import nash, relative_performance, shares_by_name
-from understudy.league.analysis.ratings import ANCHOR, Rating, elo
+from understudy.league.analysis.ratings import ANCHOR, elo
 from understudy.league.matches import MATCHES
 from understudy.league.population import Roster
 from understudy.league.state import State
 
-SUMMARY = "summary.json"
 
-
-def ratings_of(state: State) -> dict[str, Rating]:
+def ratings_of(state: State) -> dict[str, Estimate]:
     """Of everybody who has ever played, versions that are no more included."""
     names = list(dict.fromkeys([state.roster.start, *state.payoff.names()]))
     return elo(names, state.payoff.points(names), anchor=state.roster.start)
@@ -84,12 +84,12 @@ def read_lines(folder: Path) -> list[dict[str, Any]]:
 
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
     """Replace the summary in a folder, whole."""
-    write_text(folder / SUMMARY, json.dumps(summary, indent=2, allow_nan=False) + "\n")
+    write_text(LeagueFolder(folder).summary, json.dumps(summary, indent=2, allow_nan=False) + "\n")
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
     """What `write_summary` wrote."""
-    path = folder / SUMMARY
+    path = LeagueFolder(folder).summary
     try:
         found: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError) as failure:
@@ -99,7 +99,7 @@ def read_summary(folder: Path) -> dict[str, Any]:
     return found
 
 
-def _player(name: str, roster: Roster, ratings: Mapping[str, Rating]) -> dict[str, Any]:
+def _player(name: str, roster: Roster, ratings: Mapping[str, Estimate]) -> dict[str, Any]:
     rating = ratings[name]
     # One who has just started over is nobody yet: it only has the weights it was given.
     now = [one for one in roster.learners if one.version == name and one.agent_steps]
@@ -117,7 +117,7 @@ def _player(name: str, roster: Roster, ratings: Mapping[str, Rating]) -> dict[st
     }
 
 
-def _curves(state: State, ratings: Mapping[str, Rating]) -> dict[str, list[dict[str, Any]]]:
+def _curves(state: State, ratings: Mapping[str, Estimate]) -> dict[str, list[dict[str, Any]]]:
     """Every version of every learner, rated together with all others."""
     found: dict[str, list[dict[str, Any]]] = {}
     for entry in state.history:
@@ -125,7 +125,7 @@ def _curves(state: State, ratings: Mapping[str, Rating]) -> dict[str, list[dict[
             point = {
                 "round": entry["round"],
                 "agent_steps": entry["agent_steps"],
-                **ratings[learner["version"]]._asdict(),
+                **ratings[learner["version"]].named("value"),
             }
             found.setdefault(name, []).append(point)
     return found
@@ -138,7 +138,7 @@ def _pairs(state: State, members: Sequence[str]) -> list[dict[str, Any]]:
         tally = state.payoff.played(one, other)
         if tally.games:
             rate = state.payoff.belief(one, other, 0.975)
-            found.append({"player": one, "opponent": other, **tally._asdict(), **rate._asdict()})
+            found.append({"player": one, "opponent": other, **tally._asdict(), **rate.named()})
     return found
 
 

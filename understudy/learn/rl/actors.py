@@ -5,7 +5,6 @@ with its process is simply played again.
 """
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from understudy import workers
@@ -31,12 +30,7 @@ class Actors:
     def __enter__(self) -> "Actors":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         for process in self._processes:
             process.close()
         if self._client is not None:

@@ -1,18 +1,14 @@
-"""What a game must offer for its players to learn by playing, and whom they meet.
+"""What a game must offer for its players to learn by playing.
 
 A game that gives `Matches` can be refined and can play in a league; nothing in `learn/` knows more
 of it. Axes: N matches side by side, S seats (players) in each, F features, H heads, O options.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-import torch
 from jaxtyping import Bool, Float32, Int64, Shaped
-
-from understudy.learn.policy import FactoredPolicy, PolicyShape
 
 Array = Shaped[np.ndarray, "..."]
 SELF = "self"
@@ -86,39 +82,3 @@ MakeMatches = Callable[[int, float], Matches]
 """Makes room for that many matches, with so much of the game's pseudo-reward (0: the score alone).
 
 Other processes must be able to import it."""
-
-
-class Weights(NamedTuple):
-    """A policy as plain values, fit to be sent to other processes."""
-
-    shape: PolicyShape
-    tensors: dict[str, Array]
-
-
-def packed(policy: FactoredPolicy) -> Weights:
-    """A copy of a policy's weights."""
-    state = policy.state_dict().items()
-    return Weights(policy.shape, {name: tensor.cpu().numpy().copy() for name, tensor in state})
-
-
-def unpacked(weights: Weights) -> FactoredPolicy:
-    """The inverse of `packed`."""
-    policy = FactoredPolicy(weights.shape, seed=None)
-    policy.load_state_dict({name: torch.from_numpy(x) for name, x in weights.tensors.items()})
-    return policy.eval()
-
-
-@dataclass(frozen=True)
-class Opponent:
-    """Somebody to meet: SELF, a frozen policy with its weights, or a scripted player by name."""
-
-    name: str
-    probability: float
-    """Share of the matches; those of all opponents need not sum to 1."""
-    weights: Weights | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.probability < float("inf"):
-            raise ValueError(f"'{self.name}' cannot be met with probability {self.probability}")
-        if self.name == SELF and self.weights is not None:
-            raise ValueError(f"'{SELF}' is the learner itself and brings no weights")

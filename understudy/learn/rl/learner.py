@@ -11,18 +11,18 @@ import math
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from understudy.errors import InputError
+from understudy.learn.checkpoint import as_arrays, as_tensors
 from understudy.learn.policy import FactoredPolicy
 from understudy.learn.rl.actor_critic import ActorCritic, Critic
 from understudy.learn.rl.actors import Actors
-from understudy.learn.rl.env import Opponent, packed, unpacked
+from understudy.learn.rl.opponents import Opponent, packed, unpacked
 from understudy.learn.rl.recipe import START, Refinement
 from understudy.learn.rl.replay_buffer import Replay
 from understudy.learn.rl.rollout import Job, Rollout, seating
@@ -198,7 +198,7 @@ class Refiner:
         return {
             "critic": None if critic is None else critic.state_dict(),
             "optimizer": self.optimizer.state_dict(),
-            "matches": [_tensors(state) for state in self.matches],
+            "matches": [as_tensors(state) for state in self.matches],
         }
 
     def recall(self, memory: Mapping[str, Any]) -> None:
@@ -210,7 +210,7 @@ class Refiner:
             self.learner.critic.load_state_dict(memory["critic"])
         if "optimizer" in memory:
             self.optimizer.load_state_dict(deepcopy(memory["optimizer"]))  # torch would share it
-        self.matches = [_arrays(state) for state in memory.get("matches", ())]
+        self.matches = [as_arrays(state) for state in memory.get("matches", ())]
 
     def state(self) -> dict[str, Any]:
         """Everything needed to go on, as tensors and plain values."""
@@ -219,7 +219,7 @@ class Refiner:
             "optimizer": self.optimizer.state_dict(),
             "replay": self.replay.state(),
             "position": [self.iteration, self.version, self.agent_steps],
-            "arrived": [_tensors(rollout._asdict()) for rollout in self.arrived],
+            "arrived": [as_tensors(rollout._asdict()) for rollout in self.arrived],
             "since": asdict(self.since),
         }
 
@@ -229,48 +229,8 @@ class Refiner:
         self.optimizer.load_state_dict(deepcopy(state["optimizer"]))
         self.replay.restore(state["replay"])
         self.iteration, self.version, self.agent_steps = state["position"]
-        self.arrived = [Rollout(**_arrays(rollout)) for rollout in state["arrived"]]
+        self.arrived = [Rollout(**as_arrays(rollout)) for rollout in state["arrived"]]
         self.since = Progressed(**state["since"])
-
-
-class Improved(NamedTuple):
-    """What came of improving a policy."""
-
-    policy: FactoredPolicy
-    agent_steps: int
-    tally: dict[str, list[int]]
-    """Matches won, drawn and lost on the way, by opponent."""
-    metrics: dict[str, float]
-    """Means over all updates."""
-    memory: dict[str, Any]
-    """What a learner keeps besides its policy: critic and optimiser, as tensors."""
-
-
-def improve(
-    recipe: Refinement,
-    policy: FactoredPolicy,
-    opponents: Sequence[Opponent],
-    agent_steps: int,
-    seed: int,
-    *,
-    teacher: FactoredPolicy | None = None,
-    memory: Mapping[str, Any] | None = None,
-    actors: Actors | None = None,
-) -> Improved:
-    """Train a policy against these opponents for about so many agent-steps.
-
-    The same arguments give the same weights. A league calls this; `train.py` trains to files.
-    `memory` is that of an earlier call whose policy this is, so that its critic goes on as well;
-    or only somebody's critic.
-    """
-    refiner = Refiner(recipe, policy, opponents, seed, teacher=teacher)
-    if memory is not None:
-        refiner.recall(memory)
-    per_iteration = recipe.rollouts * refiner.sequences * recipe.steps
-    refiner.run(max(1, round(agent_steps / per_iteration)), actors or Actors(0))
-    since = refiner.since
-    learnt = refiner.policy.cpu().eval()
-    return Improved(learnt, refiner.agent_steps, since.tally, since.read(), refiner.memory())
 
 
 def met_by(recipe: Refinement, start: FactoredPolicy) -> list[Opponent]:
@@ -291,19 +251,3 @@ def _require_finite(what: str, value: float, version: int) -> None:
             f"the {what} is {value} after update {version}, so training ends. "
             "Lower the recipe's learning_rate or gradient_norm_max"
         )
-
-
-def _tensors(tree: Any) -> Any:
-    """Arrays to tensors, in dicts and lists of them: what a checkpoint may hold."""
-    if isinstance(tree, dict):
-        return {name: _tensors(part) for name, part in tree.items()}
-    if isinstance(tree, np.ndarray):
-        return torch.from_numpy(np.ascontiguousarray(tree))
-    return tree
-
-
-def _arrays(tree: Any) -> Any:
-    """The inverse of `_tensors`."""
-    if isinstance(tree, dict):
-        return {name: _arrays(part) for name, part in tree.items()}
-    return tree.cpu().numpy() if isinstance(tree, Tensor) else tree

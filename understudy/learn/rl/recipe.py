@@ -1,11 +1,12 @@
 """One way to learn by play, as one value."""
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from understudy.data.runs import Run
 from understudy.data.samples import Decisions
-from understudy.learn.base import Progress
+from understudy.errors import InputError
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 from understudy.learn.rl.env import SELF, MakeMatches
 from understudy.learn.rl.losses.common import OnlineObjective
 
@@ -82,20 +83,6 @@ class Refinement:
                 f"{self.updates} updates old and waits for as many less one"
             )
 
-    def fit(
-        self,
-        samples: Path,
-        out: Path,
-        seed: int,
-        *,
-        device: str = "cpu",
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
-        """Refine the model `start` that lies beside `out`; no samples are needed."""
-        from understudy.learn.rl.train import refine  # which imports this module
-
-        return refine(self, out.parent / self.start, out, seed, device=device, progress=progress)
-
     def settings(self) -> dict[str, Any]:
         """Everything that decides what comes out, as plain values."""
         chosen = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -109,3 +96,29 @@ class Refinement:
             "opponents": dict(self.opponents),
             "objective": {"name": type(self.objective).__name__, **asdict(self.objective)},
         }
+
+    def with_options(self, name: str, options: TrainOptions) -> "Refinement":
+        """Begin with another model, iterate more or less often, and the like."""
+        if options.init is not None:
+            raise InputError(f"'{name}' begins with what --from names; leave out --init")
+        told = ("start", "iterations", "rollouts", "updates", "pseudo_reward")
+        changes = options.taken_by(name, *told)
+        try:
+            return replace(self, **changes)
+        except ValueError as mistake:
+            raise InputError(f"'{name}' cannot be changed like that: {mistake}") from mistake
+
+    def inputs(self, run: Run) -> Inputs:
+        """The weights it begins with; no samples are needed."""
+        folder = run.find_model(self.start)
+        if weights := sorted(folder.glob("weights.*")):
+            return {"weights": weights}
+        raise InputError(
+            f"{folder} holds no weights yet. Finish its training: run the same command again"
+        )
+
+    def fit(self, job: TrainingJob) -> dict[str, Any]:
+        """Refine the model `start`, or go on; returns how it fared in its last matches."""
+        from understudy.learn.rl.train import refine  # which imports this module
+
+        return refine(self, job.run.find_model(self.start), job)

@@ -16,17 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from understudy.learn.policy import FactoredPolicy
-from understudy.learn.rl.env import (
-    SELF,
-    Array,
-    MakeMatches,
-    Opponent,
-    Seen,
-    Stepped,
-    Weights,
-    unpacked,
-)
+from understudy.learn.rl.env import SELF, Array, MakeMatches, Seen, Stepped
+from understudy.learn.rl.opponents import Opponent, Weights, let_choose, unpacked
 from understudy.learn.rl.trajectories import Sequences
 
 
@@ -133,8 +124,7 @@ class _Actor:
             seen = self.game.observe()
             film = film or Film(job, seen, where)
             film.see(t, seen)
-            action, log_prob = self._act(self.policy, seen, where.row)
-            self._choose(where.row, action)
+            action, log_prob = self._act(seen)
             self._opponents_act(seen)
             film.act(t, action, log_prob, self.idle)
             stepped = self.game.step()
@@ -144,17 +134,17 @@ class _Actor:
         film.see(job.steps, self.game.observe())
         return Rollout(film.play, self._state(), self._told())
 
-    def _act(self, policy: FactoredPolicy, seen: Seen, row: Array) -> tuple[Tensor, Tensor]:
-        """Draw options for these rows; with their log-probabilities."""
+    def _act(self, seen: Seen) -> tuple[Tensor, Tensor]:
+        """The learner chooses wherever it sits: options, with their log-probabilities by head."""
+        row = self.seating.row
         observation, legal = (torch.from_numpy(rows_of(x, row)) for x in seen)
-        uniform = torch.from_numpy(self.rng.random((len(row), len(policy.shape.heads)), np.float32))
-        choices = policy.choices(observation, legal)
-        action = choices.sample(uniform)
+        choices = self.policy.choices(observation, legal)
+        action = choices.sample(torch.from_numpy(self._uniform(len(row))))
+        self.game.choose(*np.divmod(row, self.seats), action.numpy())
         return action, choices.log_prob_by_head(action)
 
-    def _choose(self, row: Array, action: Tensor) -> None:
-        place, seat = np.divmod(row, self.seats)
-        self.game.choose(place, seat, action.numpy())
+    def _uniform(self, rows: int) -> Array:
+        return self.rng.random((rows, len(self.job.player.shape.heads)), np.float32)
 
     def _opponents_act(self, seen: Seen) -> None:
         """Each opponent, in all its matches at once."""
@@ -164,8 +154,7 @@ class _Actor:
             for turn in range(1, self.seats) if len(place) else ():
                 seat = (learner[place] + turn) % self.seats
                 if policy is not None:
-                    row = place * self.seats + seat
-                    self._choose(row, self._act(policy, seen, row)[0])
+                    let_choose(policy, self.game, seen, place, seat, self._uniform(len(place)))
                     continue
                 for one in range(self.seats):
                     self.game.script(who.name, place[seat == one], one)

@@ -12,40 +12,33 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.files import write_text
+from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
-from understudy.learn.base import CHECKPOINT, EVALUATION, Progress, read_evaluation, usable_device
+from understudy.learn.base import read_evaluation, usable_device
 from understudy.learn.checkpoint import own_randomness, reading_checkpoint, write_checkpoint
 from understudy.learn.metrics_log import Journal
 from understudy.learn.policy import load_policy, save_policy
+from understudy.learn.recipe import Progress, TrainingJob
 from understudy.learn.rl.actors import Actors
 from understudy.learn.rl.learner import Progressed, Refiner, met_by
 from understudy.learn.rl.recipe import Refinement
 
 
-def refine(
-    recipe: Refinement,
-    start: Path,
-    out: Path,
-    seed: int,
-    *,
-    device: str = "cpu",
-    workers: str | int | None = 0,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
-    """Refine the policy in the folder `start` into the folder `out`, or go on there.
+def refine(recipe: Refinement, start: Path, job: TrainingJob) -> dict[str, Any]:
+    """Refine the policy in the folder `start` into the job's folder, or go on there.
 
     Where and on how many workers it acts changes nothing but the time it takes.
     """
-    if (evaluation := read_evaluation(out)) is not None:
+    if (evaluation := read_evaluation(job.out)) is not None:
         return evaluation
-    place = usable_device(device)
+    place = usable_device(job.device)
     policy = load_policy(start, recipe.decisions)
-    with own_randomness(seed, place), Actors(workers) as actors:
-        refiner = Refiner(recipe, policy, met_by(recipe, policy), seed, device=place)
-        training = _Training(refiner, out)
+    with own_randomness(job.seed, place), Actors(job.workers) as actors:
+        refiner = Refiner(recipe, policy, met_by(recipe, policy), job.seed, device=place)
+        training = _Training(refiner, job.out)
         training.resume()
-        with Journal(out, refiner.iteration) as journal:
-            training.run(actors, journal, progress)
+        with Journal(job.out, refiner.iteration) as journal:
+            training.run(actors, journal, job.progress)
     return training.conclude()
 
 
@@ -99,12 +92,12 @@ class _Training:
             "latest": self.latest,
             **self.refiner.state(),
         }
-        write_checkpoint(self.out / CHECKPOINT, content)
+        write_checkpoint(ModelFolder(self.out).checkpoint, content)
         save_policy(self.out, self.refiner.policy)
 
     def resume(self) -> None:
         """Go back to the checkpoint, if there is one."""
-        path = self.out / CHECKPOINT
+        path = ModelFolder(self.out).checkpoint
         if not path.is_file():
             return
         game = self.recipe.decisions.table.game
@@ -128,7 +121,7 @@ class _Training:
             "seconds": round(self.seconds, 3),
             "met": {name: _shares(counts) for name, counts in self.latest["tally"].items()},
         }
-        write_text(self.out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+        write_text(ModelFolder(self.out).evaluation, json.dumps(evaluation, indent=2) + "\n")
         return evaluation
 
 

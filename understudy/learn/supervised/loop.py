@@ -13,18 +13,19 @@ the learning rate; weights, optimiser, random state and running means are in the
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from understudy.data.files import write_text
+from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
-from understudy.learn.base import CHECKPOINT, EVALUATION, Progress, read_evaluation, usable_device
+from understudy.learn.base import read_evaluation, usable_device
 from understudy.learn.checkpoint import (
     own_randomness,
     random_state,
@@ -34,31 +35,28 @@ from understudy.learn.checkpoint import (
 )
 from understudy.learn.metrics_log import Journal
 from understudy.learn.policy import WEIGHTS, misfits
-from understudy.learn.supervised.recipe import Descent, Fitted, ScoreLike
+from understudy.learn.recipe import Progress, TrainingJob
+from understudy.learn.supervised.task import B, N, OptimizerSettings, TrainingTask
 
 LAST = "last.safetensors"
 
 
-def fit(
-    recipe: Fitted,
-    samples: Path,
-    out: Path,
-    seed: int,
-    *,
-    device: str = "cpu",
-    progress: Progress | None = None,
+def train(
+    prepare: Callable[[torch.device], TrainingTask[N, B]], job: TrainingJob
 ) -> dict[str, Any]:
-    """Train, or go on training, and evaluate; what is finished is only read."""
-    if (evaluation := read_evaluation(out)) is not None:
+    """Train, or go on training, and evaluate; what is finished is only read.
+
+    `prepare` makes the task, which may take long: it is not called for what is finished.
+    """
+    if (evaluation := read_evaluation(job.out)) is not None:
         return evaluation
-    place = usable_device(device)
-    splits = recipe.splits(samples, seed, place)
-    with own_randomness(seed, place):
-        training = Training(recipe, splits, out, seed, place)
+    place = usable_device(job.device)
+    with own_randomness(job.seed, place):
+        training = Training(prepare(place), job.out, job.seed, place)
         training.resume()
-        with Journal(out, training.at.step) as journal:
-            training.run(journal, progress)
-    with own_randomness(seed, place):
+        with Journal(job.out, training.at.step) as journal:
+            training.run(journal, job.progress)
+    with own_randomness(job.seed, place):
         return _conclude(training)
 
 
@@ -96,23 +94,17 @@ class RunningMeans:
         return means
 
 
-class Training:
+class Training(Generic[N, B]):
     """A network being fitted: steps, evaluations, checkpoints."""
 
     def __init__(
-        self,
-        recipe: Fitted,
-        splits: Mapping[str, Any],
-        out: Path,
-        seed: int,
-        device: torch.device,
+        self, task: TrainingTask[N, B], out: Path, seed: int, device: torch.device
     ) -> None:
-        self.recipe, self.splits, self.out = recipe, splits, out
-        self.seed, self.device = seed, device
-        self.descent = recipe.descent
-        self.network = recipe.build(splits, seed).to(device)
+        self.task, self.out, self.seed, self.device = task, out, seed, device
+        self.settings = task.optimizer
+        self.network = task.network.to(device)
         self.optimizer = torch.optim.AdamW(
-            self.network.parameters(), weight_decay=self.descent.weight_decay, fused=True
+            self.network.parameters(), weight_decay=self.settings.weight_decay, fused=True
         )
         self.at = Position()
         self.means = RunningMeans()
@@ -120,37 +112,37 @@ class Training:
     @property
     def cure(self) -> str:
         """The command that starts this training over."""
-        return f"Start over: understudy train {self.recipe.game} {self.out.name} --fresh"
+        return f"Start over: understudy train {self.task.game} {self.out.name} --fresh"
 
     def run(self, journal: Journal, progress: Progress | None) -> None:
         """Step until the recipe's last step, or until patience ends."""
-        recipe, at = self.descent, self.at
+        settings, at = self.settings, self.at
         metrics: dict[str, float] = {}
         clock = Clock(at.seconds)
-        batches = self.splits["train"].from_step(at.step)
-        while at.step < recipe.steps and not self._is_stale():
+        batches = self.task.splits["train"].from_step(at.step)
+        while at.step < settings.steps and not self._is_stale():
             self.step(next(batches))
-            clock.rows += recipe.batch_size
-            is_last = at.step == recipe.steps
-            if is_last or at.step % recipe.evaluate_every == 0:
+            clock.rows += settings.batch_size
+            is_last = at.step == settings.steps
+            if is_last or at.step % settings.evaluate_every == 0:
                 rate = clock.rate()
                 metrics = self.evaluate() | {"samples_per_second": rate, "seconds": clock.seconds()}
                 journal.write(at.step, metrics)
                 clock.restart()
-            if is_last or self._is_stale() or at.step % recipe.checkpoint_every == 0:
+            if is_last or self._is_stale() or at.step % settings.checkpoint_every == 0:
                 at.seconds = clock.seconds()
                 self.save()
             if progress is not None:
-                progress(at.step, recipe.steps, metrics)
+                progress(at.step, settings.steps, metrics)
 
-    def step(self, batch: Any) -> None:
+    def step(self, batch: B) -> None:
         """One step of gradient descent."""
         self._set_learning_rate()
-        loss, metrics = self.recipe.loss(self.network, batch)
+        loss, metrics = self.task.loss(self.network, batch)
         self._require_finite("loss", loss.item())
         self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        norm = clip_grad_norm_(self.network.parameters(), self.descent.gradient_norm_max)
+        norm = clip_grad_norm_(self.network.parameters(), self.settings.gradient_norm_max)
         self._require_finite("gradient", norm.item())
         self.optimizer.step()
         self.at.step += 1
@@ -159,25 +151,21 @@ class Training:
     def evaluate(self) -> dict[str, float]:
         """Look at the validation split; keep the weights if they are the best so far."""
         at = self.at
-        score = self.score(self.network, "val")
+        score = self.task.score(self.network, "val")
         self._require_finite("validation loss", score.loss)
         if score.loss < at.best_loss:
             at.best_loss, at.best_step, at.stale = score.loss, at.step, 0
-            self.recipe.save(self.out, self.network, WEIGHTS)
+            self.task.save(self.out, self.network, WEIGHTS)
         else:
             at.stale += 1
         train = {f"train/{name}": mean for name, mean in self.means.read().items()}
-        used = learning_rate(self.descent, at.step - 1)
+        used = learning_rate(self.settings, at.step - 1)
         return train | score.metrics("val") | {"learning_rate": used}
-
-    def score(self, network: nn.Module, split: str) -> ScoreLike:
-        """How a network fares on a split."""
-        return self.recipe.score(network, self.splits, split)
 
     def save(self) -> None:
         """Write the checkpoint whole."""
         content = {
-            "shape": self.recipe.identity,
+            "shape": self.task.identity,
             "seed": self.seed,
             "network": self.network.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -185,15 +173,15 @@ class Training:
             "position": asdict(self.at),
             "means": asdict(self.means),
         }
-        write_checkpoint(self.out / CHECKPOINT, content)
+        write_checkpoint(ModelFolder(self.out).checkpoint, content)
 
     def resume(self) -> None:
         """Go back to the checkpoint, if there is one."""
-        path = self.out / CHECKPOINT
+        path = ModelFolder(self.out).checkpoint
         if not path.is_file():
             return
         with reading_checkpoint(path, self.device, self.cure) as content:
-            if content["shape"] != self.recipe.identity:
+            if content["shape"] != self.task.identity:
                 raise InputError(f"{path}: of a network of another shape. {self.cure}")
             if content["seed"] != self.seed:
                 raise InputError(
@@ -208,11 +196,11 @@ class Training:
             self.means = RunningMeans(**content["means"])
 
     def _is_stale(self) -> bool:
-        return self.descent.patience is not None and self.at.stale >= self.descent.patience
+        return self.settings.patience is not None and self.at.stale >= self.settings.patience
 
     def _set_learning_rate(self) -> None:
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.descent, self.at.step)
+            group["lr"] = learning_rate(self.settings, self.at.step)
 
     def _require_finite(self, what: str, value: float) -> None:
         if not math.isfinite(value):
@@ -247,27 +235,27 @@ class Clock:
         self.rows, self.since = 0, time.perf_counter()
 
 
-def learning_rate(recipe: Descent, step: int) -> float:
+def learning_rate(settings: OptimizerSettings, step: int) -> float:
     """A straight rise over `warmup` steps, then half a cosine down to 0, or flat."""
-    rate = recipe.learning_rate * min(1.0, (step + 1) / max(1, recipe.warmup))
-    if recipe.cosine:
-        rate *= (1 + math.cos(math.pi * min(1.0, step / recipe.steps))) / 2
+    rate = settings.learning_rate * min(1.0, (step + 1) / max(1, settings.warmup))
+    if settings.cosine:
+        rate *= (1 + math.cos(math.pi * min(1.0, step / settings.steps))) / 2
     return rate
 
 
-def _conclude(training: Training) -> dict[str, Any]:
+def _conclude(training: Training[N, B]) -> dict[str, Any]:
     """Write the last weights, and what the best ones are worth."""
-    out, at = training.out, training.at
-    training.recipe.save(out, training.network, LAST)
-    best = training.recipe.load(out).to(training.device)
+    task, out, at = training.task, training.out, training.at
+    task.save(out, training.network, LAST)
+    best = task.load(out).to(training.device)
     evaluation = {
         "steps": at.step,
         "best_step": at.best_step,
         "seconds": round(at.seconds, 3),
         "parameters": sum(weight.numel() for weight in best.parameters()),
-        "train": training.recipe.facts(training.splits),
-        "val": training.score(best, "val").to_json(),
-        "test": training.score(best, "test").to_json(),
+        "train": dict(task.facts),
+        "val": task.score(best, "val").to_json(),
+        "test": task.score(best, "test").to_json(),
     }
-    write_text(out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+    write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
     return evaluation

@@ -3,13 +3,13 @@
 Everything is read from `league_state.json` and `summary.json`; no game and no league is needed.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from understudy.errors import InputError
+from understudy.data.files import read_json
+from understudy.data.runs import LeagueFolder
 from understudy.report import charts
 from understudy.report.league.lineage import lineage
 from understudy.report.league.shares import shares_over_time
@@ -21,7 +21,8 @@ Values = Mapping[str, Any]
 
 def league_panels(folder: Path) -> list[Panel]:
     """All panels of the league in a folder; none before its first round."""
-    state, summary = _read(folder / "league_state.json"), _read(folder / "summary.json")
+    paths = LeagueFolder(folder)
+    state, summary = _read(paths.state), _read(paths.summary)
     if not state or not summary or not state["history"]:
         return []
     name = folder.name
@@ -38,7 +39,7 @@ def league_panels(folder: Path) -> list[Panel]:
 
 def comparison_panel(folders: Sequence[Path]) -> list[Panel]:
     """Several leagues side by side, by how weak their main agents are; none for fewer than two."""
-    found = {folder.name: _read(folder / "summary.json") for folder in folders}
+    found = {folder.name: _read(LeagueFolder(folder).summary) for folder in folders}
     known = {name: summary for name, summary in found.items() if summary}
     if len(known) < 2:
         return []
@@ -257,10 +258,10 @@ def _telling(name: str, folder: Path, summary: Values) -> list[Panel]:
     """Matches to watch; a link where the replay has been written."""
     rows = []
     for one in summary["telling_matches"]:
-        path = folder / "replays" / f"{one['match']}.html"
+        path = LeagueFolder(folder).replay(one["match"])
         words = escape(f"{one['players'][0]} against {one['players'][1]}")
         if path.is_file():
-            href = escape(f"{folder.parent.name}/{name}/replays/{path.name}", quote=True)
+            href = escape(f"{path.relative_to(folder.parents[1]).as_posix()}", quote=True)
             words = f'<a href="{href}">{words}</a>'
         cells = (escape(one["kind"]), words, escape(one["winner"]), str(one["round"] or "after"))
         line = "".join(f"<td>{cell}</td>" for cell in (*cells, escape(one["why"])))
@@ -281,15 +282,8 @@ def _style() -> str:
 
 def _read(path: Path) -> dict[str, Any] | None:
     """A JSON file; None where there is none."""
-    if not path.is_file():
-        return None
-    try:
-        found: dict[str, Any] = json.loads(path.read_text())
-    except ValueError as failure:
-        raise InputError(
-            f"{path} is damaged ({failure}). Run the same understudy league again, or start it "
-            "over with --fresh"
-        ) from failure
+    cure = "Run the same understudy league again, or start it over with --fresh"
+    found: dict[str, Any] | None = read_json(path, cure)
     return found
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from understudy.data.players import PlayerRef
 from understudy.data.samples import unpack_legal
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.arena.codec import features as observe
 from understudy.games.arena.data.encode import MOVES, encode
 from understudy.games.arena.data.logs import SKIPPED, read_logs
@@ -19,7 +19,7 @@ from understudy.games.arena.data.tables import MATCHES, STEPS, views_of
 from understudy.games.arena.play.play import play
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
-from understudy.games.pairs import Fixture
+from understudy.pipeline.pairings import Fixture
 
 OBSERVATION = {"position": [1.0, 2.0], "health": 60}
 ACTION = {"move": [1, 0], "aim": [0.5, -0.5], "fire": True, "interact": 0, "ability": "dash"}

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from understudy.data import shards
+from understudy.data.players import PlayerRef
 from understudy.data.samples import unpack_legal
 from understudy.data.splits import SPLITS, split_of
-from understudy.games import PlayerRef
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features as observe
 from understudy.games.arena.data.encode import MOVES, encode, summarise
@@ -31,8 +31,8 @@ from understudy.games.arena.play.play import play
 from understudy.games.arena.play.policy import PolicyPlayer
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
-from understudy.games.pairs import Fixture
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
+from understudy.pipeline.pairings import Fixture
 
 few = settings(max_examples=10, deadline=None, derandomize=True)
 FIRST_OPTION = np.cumsum([0, *codec.HEADS.values()])[:-1]

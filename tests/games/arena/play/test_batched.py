@@ -6,19 +6,20 @@ import numpy as np
 import pytest
 import torch
 
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
 from understudy.games.arena.play import play
 from understudy.games.arena.play.batched import ArenaMatches
 from understudy.games.arena.recipes import RECIPES
 from understudy.games.arena.sim import rules as r
-from understudy.games.pairs import Fixture
 from understudy.learn.policy import FactoredPolicy, PolicyShape
 from understudy.learn.rl.actors import Actors
-from understudy.learn.rl.env import Matches, Opponent, packed
+from understudy.learn.rl.env import Matches
 from understudy.learn.rl.learner import Refiner, met_by
+from understudy.learn.rl.opponents import Opponent, packed
 from understudy.learn.rl.rollout import Job, collect
+from understudy.pipeline.pairings import Fixture
 
 SEEDS = np.arange(40)
 ALL = np.arange(len(SEEDS))

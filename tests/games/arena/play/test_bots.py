@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from tests.games.arena.acting import bot_actions, look, scattered
+from understudy.data.players import PlayerRef
 from understudy.data.results import win_rates
 from understudy.errors import InputError
-from understudy.games import PlayerRef
-from understudy.games.arena import GAME
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
 from understudy.games.arena.data.tables import results
+from understudy.games.arena.game import GAME
 from understudy.games.arena.play.bots import BOTS
 from understudy.games.arena.play.play import Bot, play, player
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.games.arena.sim import world as w
-from understudy.games.pairs import Fixture
+from understudy.pipeline.pairings import Fixture
 
 FIRST_OPTION = np.cumsum([0, *codec.HEADS.values()])[:-1]
 
@@ -103,7 +103,7 @@ def test_the_expert_beats_every_other_bot(other):
         for pair in (("expert", other), (other, "expert"))
     ]
     rates = [rate for one in outline for rate in win_rates(results(one), resamples=10)]
-    wins = [rate.wins for rate in rates if rate.player == "expert"]
+    wins = [rate.wins.value for rate in rates if rate.player == "expert"]
     assert sum(rate.matches for rate in rates if rate.player == "expert") == 400
     assert np.mean(wins) > 0.65
 

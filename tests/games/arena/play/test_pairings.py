@@ -3,13 +3,14 @@
 import pytest
 
 from understudy import games
+from understudy.data.players import PlayerRef
 from understudy.games.arena.data.tables import RESULTS
 from understudy.games.arena.play import pairings
 from understudy.games.arena.play.pairings import play_pairings
-from understudy.league.interface import Contestant, Pairing
+from understudy.league.interface import Pairing
 from understudy.pipeline.league import play_pairings as one_by_one
 
-BOTS = {name: Contestant(name) for name in ("expert", "rusher", "kiter")}
+BOTS = {name: PlayerRef(name) for name in ("expert", "rusher", "kiter")}
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def clones(tmp_path_factory):
         folder = tmp_path_factory.mktemp("clones") / f"clone-{seed}"
         folder.mkdir()
         save_policy(folder, FactoredPolicy(shape, seed=seed))
-        found.append(Contestant(folder.name, folder))
+        found.append(PlayerRef(folder.name, folder))
     return found
 
 

@@ -31,6 +31,7 @@ from understudy.games.arena.play.bots import BOTS
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.games.arena.sim import world as w
+from understudy.games.arena.sim.geometry import blocked
 
 FLIGHT = r.SHOT_SPEED * r.STEP_SECONDS  # metres a shot goes in a step
 SOUTH = -8.0  # there is no cover so far south in "pillars", where matches are set up
@@ -433,12 +434,12 @@ def test_blocked_means_that_some_point_in_between_lies_in_cover(x0, y0, x1, y1, 
     points = np.array([x0, y0]) + share * np.array([x1 - x0, y1 - y0])
     centre, size = r.COVER[layout, :2], r.COVER[layout, 2:]
     outside = (abs(points[:, :, None] - centre) - size).max(axis=1)  # of each box
-    blocked = w.blocked(x0, y0, x1, y1, layout)
+    found = blocked(x0, y0, x1, y1, layout)
     if (outside <= 0).any():
-        assert blocked
-    if blocked:
+        assert found
+    if found:
         assert outside.min() < np.hypot(x1 - x0, y1 - y0) / 8_000 + 1e-9
-    assert blocked == w.blocked(x1, y1, x0, y0, layout) == w.blocked(-x0, -y0, -x1, -y1, layout)
+    assert found == blocked(x1, y1, x0, y0, layout) == blocked(-x0, -y0, -x1, -y1, layout)
 
 
 # --- rounds --------------------------------------------------------------------------------------

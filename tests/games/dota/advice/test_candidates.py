@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.games.dota.small_matches import small_match, small_tables
+from understudy.data.stats import logistic
 from understudy.games.dota import facts
 from understudy.games.dota.advice import candidates
 from understudy.games.dota.advice.recommend import ORDERS
@@ -15,7 +16,8 @@ from understudy.games.dota.features.samples import ALL_NAMES, Samples
 from understudy.games.dota.features.timeline import course
 from understudy.games.dota.policies.next_item import HABITS, Habits
 from understudy.games.dota.value import checkpoint
-from understudy.games.dota.value.models import Linear, logistic, symmetric
+from understudy.games.dota.value.linear import Linear
+from understudy.games.dota.value.symmetric import symmetric
 
 PLACE = {name: number for number, name in enumerate(checkpoint.NAMES)}
 COST = {key: item.cost for key, item in facts.items().items()}

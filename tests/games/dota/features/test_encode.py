@@ -1,10 +1,17 @@
 """No row sees its future: whatever happens after t, the features at t stay as they were."""
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-from tests.games.dota.small_matches import DATA, needs_data, small_match, small_tables
+from tests.games.dota.small_matches import (
+    DATA,
+    known_of,
+    needs_data,
+    put,
+    small_match,
+    small_tables,
+    swap_sides,
+)
 from understudy import games
 from understudy.games.dota.features import features, team_rating
 from understudy.games.dota.features.encode import GROUPS, VALUE, encode, names_of
@@ -19,13 +26,6 @@ GAME = games.load("dota")
 def tables():
     (batch,) = generate(World(seed=3), 8)
     return batch.tables
-
-
-def put(table, **columns):
-    for name, values in columns.items():
-        place = table.schema.get_field_index(name)
-        table = table.set_column(place, table.field(name), pa.array(values, table.field(name).type))
-    return table
 
 
 def later_changed(tables, t, dice):
@@ -70,10 +70,6 @@ def group_of(group, tables):
     if group == "strength":
         return match, team_rating.features(match, known_of(tables))
     return match, features.GROUPS[group](match)
-
-
-def known_of(tables):
-    return team_rating.strengths(team_rating.results_of(tables))
 
 
 def leaks(group, tables, t, dice, view=lambda tables: tables):
@@ -197,31 +193,6 @@ def test_swapping_the_sides_swaps_every_feature(tables):
         else:
             expected = other[name] if name in features.EVEN else -other[name]
         np.testing.assert_allclose(values, expected, atol=1e-9, err_msg=name)
-
-
-def swap_sides(tables):
-    swapped = dict(tables)
-    state = tables["state_team_minute"]
-    for name in ("radiant_gold_adv", "radiant_xp_adv"):
-        state = put(state, **{name: -state[name].to_numpy()})
-    swapped["state_team_minute"] = state
-    for name in ("state_player_minute", "players", "teamfight_players"):
-        slots = (tables[name]["slot_idx"].to_numpy() + 5) % 10
-        order = [("match_id", "ascending"), ("slot_idx", "ascending")]
-        if name == "state_player_minute":
-            order.append(("t", "ascending"))
-        if name == "teamfight_players":
-            order.insert(1, ("fight_id", "ascending"))
-        swapped[name] = put(tables[name], slot_idx=slots).sort_by(order)
-    events = tables["events"]
-    team = [None if x is None else 1 - x for x in events["team"].to_pylist()]
-    sides = {"goodguys": "badguys", "badguys": "goodguys"}
-    target = [
-        next((x.replace(a, b) for a, b in sides.items() if x and a in x), x)
-        for x in events["target"].to_pylist()
-    ]
-    swapped["events"] = put(events, team=team, target=target)
-    return swapped
 
 
 def test_matches_without_minutes_have_no_samples_but_count():

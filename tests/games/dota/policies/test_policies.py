@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 
-from tests.games.dota.small_matches import small_match, small_tables
+from tests.games.dota.small_matches import made_up, put, small_match, small_tables
 from understudy import games
+from understudy.data.runs import Run, read_manifest
+from understudy.data import shards
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.policies import next_item, purchases, recipes
 from understudy.games.dota.policies import wards as ward_spots
 from understudy.games.dota.sources.synthetic import World, generate
+from understudy.games.dota.sources.tables import RECORDINGS
 from understudy.pipeline import encode as encode_stage
 from understudy.pipeline import import_matches as import_matches_stage
 from understudy.pipeline import train as train_stage
@@ -153,11 +156,14 @@ def run(tmp_path_factory):
 
 @pytest.mark.parametrize("recipe", ["items", "wards"])
 def test_policies_are_trained_judged_printed_and_read_back(run, recipe, capsys):
-    from understudy.cli.dota import print_evaluation
+    from understudy.games.dota.report.terminal import print_evaluation
 
     told = train_stage.train(games.load("dota"), run, recipe)
     for scores in told["policy"].values():
         assert scores["hit@1"]["ours"] <= scores["hit@20"]["ours"] <= 1
+    inputs = read_manifest(run.model(recipe))["inputs"]
+    read = {table.name for table in RECORDINGS}
+    assert {name.split("-")[0] for name in inputs} == {f"recordings/{name}" for name in read}
     print_evaluation(told)
     assert "hit@20" in capsys.readouterr().out
     if recipe == "items":
@@ -174,3 +180,35 @@ def test_policies_are_trained_judged_printed_and_read_back(run, recipe, capsys):
 def test_a_missing_policy_says_how_to_train_it(tmp_path):
     with pytest.raises(InputError, match="understudy train dota items"):
         recipes.load_items(tmp_path / "items.npz")
+
+
+def test_decisions_of_all_shards_are_joined_and_matches_lie_by_their_beginning(tmp_path):
+    tables = made_up(6)
+    numbers = tables["matches"]["match_id"].to_numpy()
+    begun = put(tables["matches"], start_time=[50, 40, 30, 20, 10, 10])
+    for key, chosen in (("1", numbers[:2]), ("2", numbers[2:])):
+        for table in RECORDINGS:
+            rows = begun if table.name == "matches" else tables[table.name]
+            kept = np.flatnonzero(np.isin(rows["match_id"].to_numpy(), chosen))
+            path = shards.shard_path(tmp_path / "recordings", table, key)
+            path.parent.mkdir(exist_ok=True)
+            shards.write_shard(path, rows.take(kept))
+    folder = recipes.recordings_beside(tmp_path / "samples")
+    outline = recipes.outline_of(folder)
+    assert outline.match_id.tolist() == numbers[[4, 5, 3, 2, 1, 0]].tolist()
+    found, whole = recipes.gathered(folder, purchases.decisions), purchases.decisions(tables)
+    np.testing.assert_array_equal(found.chosen, whole.chosen)
+    np.testing.assert_array_equal(found.owned, whole.owned)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "what"), [("items", "purchase of a dearer item"), ("wards", "observer ward")]
+)
+def test_what_nobody_did_cannot_be_learned(recipe, what, tmp_path):
+    run, game, tables = Run(tmp_path), games.load("dota"), made_up(10)
+    tables["events"] = tables["events"].slice(0, 0)
+    nothing = [games.Imported("made up", tables, [])]
+    import_matches_stage.take_in(game, run, nothing, {})
+    encode_stage.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
+    with pytest.raises(InputError, match=f"too few matches with a {what} to split"):
+        train_stage.train(game, run, recipe)

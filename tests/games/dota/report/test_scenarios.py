@@ -34,5 +34,8 @@ def test_only_the_first_counts_and_the_side_is_who_did_it():
 
 def test_rates_by_span_with_intervals():
     found = rates([("first tower", 4, True), ("first tower", 9, False), ("first tower", 10, True)])
-    assert [(r.minutes, r.matches, r.won) for r in found] == [("0-9", 2, 0.5), ("10-19", 1, 1.0)]
-    assert found[0].low < 0.5 < found[0].high and found[1].high == pytest.approx(1)
+    assert [(r.minutes, r.won.n, r.won.value) for r in found] == [
+        ("0-9", 2, 0.5),
+        ("10-19", 1, 1.0),
+    ]
+    assert found[0].won.low < 0.5 < found[0].won.high and found[1].won.high == pytest.approx(1)

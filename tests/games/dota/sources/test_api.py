@@ -128,6 +128,18 @@ def test_what_cannot_be_had_costs_one_line_and_nothing_half_written(ask, server,
     assert [path.name for path in tmp_path.iterdir()] == ["5.json.gz"]
 
 
+@pytest.mark.parametrize(("asked", "waited"), [("99999", 600.0), ("soon", 2.0), ("1", 2.0)])
+def test_a_server_may_ask_for_patience_but_not_for_any(ask, server, slept, asked, waited, tmp_path):
+    server.faults = [(503, {"Retry-After": asked}, b"")]
+    assert download(ask, [5], tmp_path).new == 1 and slept == [waited]
+
+
+def test_what_is_refused_is_not_asked_for_again_and_progress_is_told(ask, server, slept, tmp_path):
+    done = []
+    assert download(ask, [404, 5, 404], tmp_path, done.append).new == 1
+    assert len(server.asked) == 2 and slept == [] and done == [1, 2]
+
+
 def test_lists_of_matches(ask, server, tmp_path):
     assert league_matches(ask, 77) == [11, 12, 13]
     assert pro_matches(ask, 4) == [105, 104, 103, 102]
@@ -144,6 +156,8 @@ def test_lists_of_matches(ask, server, tmp_path):
     path.write_text("5\nsix\n")
     with pytest.raises(InputError, match="'six' is no match number"):
         list(numbers_in(path))
+    with pytest.raises(InputError, match=r"nothing\.txt cannot be read"):
+        list(numbers_in(tmp_path / "nothing.txt"))
 
 
 def test_a_key_is_sent_and_requests_keep_their_distance(server, slept, tmp_path):

@@ -14,9 +14,9 @@ from tests.games.dota.small_matches import small_match, small_tables
 from tests.small_runs import understudy
 from understudy import games
 from understudy.data.runs import Run
-from understudy.games import Awaited
 from understudy.games.dota.sources import match_files, synthetic, table_import
 from understudy.pipeline import import_matches as import_matches_stage
+from understudy.pipeline.game import Awaited
 
 DOTA = games.load("dota")
 KILLED_OFTEN = Path(__file__).parents[3] / "killed_often.py"

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.data.stats import logistic, logit
 from understudy.games.dota.features.samples import ALL_NAMES, Samples
 from understudy.games.dota.value import calibration, drift, metrics
-from understudy.games.dota.value.models import fit_linear, fit_logistic, logistic, logit
+from understudy.games.dota.value.linear import fit_linear, fit_logistic
 
 DICE = np.random.default_rng(0)
 
@@ -23,17 +24,6 @@ def test_auc_is_the_chance_to_place_a_won_row_above_a_lost_one(rows):
 def test_log_loss_by_hand():
     losses = metrics.log_losses(np.array([1.0, 0.0, 1.0]), np.array([0.25, 0.25, 0.0]))
     assert losses == pytest.approx([np.log(4), np.log(4 / 3), 6 * np.log(10)])
-
-
-def test_a_difference_is_paired_and_drawn_by_match():
-    match_id = np.arange(50).repeat(20)
-    one = DICE.normal(size=1000)
-    better = metrics.difference(one - 0.3, one, match_id)
-    assert better.low == pytest.approx(-0.3) == better.high  # the same everywhere: no doubt
-    # One sign for a whole match: 50 draws, not 1000, so the interval is wide.
-    by_match = DICE.choice([-1.0, 1.0], 50).repeat(20)
-    doubt = metrics.difference(one + by_match, one, match_id)
-    assert doubt.high - doubt.low == pytest.approx(4 / np.sqrt(50), rel=0.25)
 
 
 def test_bands_hold_every_row_once():

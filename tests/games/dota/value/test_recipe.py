@@ -7,14 +7,18 @@ import pytest
 
 from understudy import games
 from understudy.data.runs import Run
+from understudy.data.stats import logit
 from understudy.errors import InputError
 from understudy.games.dota.features import team_rating
 from understudy.games.dota.features.encode import encode
 from understudy.games.dota.features.samples import Outline, read_samples, samples_of, swapped
 from understudy.games.dota.recipes import RECIPES
 from understudy.games.dota.sources.synthetic import World, generate, true_chance
-from understudy.games.dota.value import checkpoint, models, splits
+from understudy.games.dota.value import checkpoint, linear, splits
+from understudy.games.dota.value.blend import Blend
 from understudy.games.dota.value.metrics import calibration_error, log_losses, reliability
+from understudy.games.dota.value.symmetric import Symmetric
+from understudy.games.dota.value.trees import import_xgboost
 from understudy.pipeline import encode as encode_stage
 from understudy.pipeline import import_matches as import_matches_stage
 from understudy.pipeline import report as report_stage
@@ -41,7 +45,7 @@ def samples(run):
 def trained(samples):
     split = splits.by_time(samples.outline(), since=0)
     train, test = samples.of(split.train).begun(), samples.of(split.test).begun()
-    return train, test, models.Symmetric().fit(train, train, 0)
+    return train, test, Symmetric().fit(train, train, 0)
 
 
 def truth_of(samples, run):
@@ -71,8 +75,8 @@ def test_the_known_chance_is_recovered(run, trained):
 def test_swapping_sides_turns_the_prediction_around(trained):
     _, test, model = trained
     constant = model.weights["y_win"][-1]
-    score = models.logit(model.predict("y_win", test)) - constant
-    other = models.logit(model.predict("y_win", swapped(test))) - constant
+    score = logit(model.predict("y_win", test)) - constant
+    other = logit(model.predict("y_win", swapped(test))) - constant
     unsure = np.abs(score) < 10
     np.testing.assert_allclose(score[unsure], -other[unsure], atol=1e-4)
     twice = swapped(swapped(test))
@@ -83,7 +87,7 @@ def test_swapping_sides_turns_the_prediction_around(trained):
 def test_the_order_of_matches_and_rows_does_not_matter(trained):
     train, test, model = trained
     mixed = train.where(np.random.default_rng(0).permutation(len(train)))
-    again = models.Symmetric().fit(mixed, mixed, 0)
+    again = Symmetric().fit(mixed, mixed, 0)
     np.testing.assert_allclose(
         again.predict("y_win", test), model.predict("y_win", test), atol=1e-6
     )
@@ -97,7 +101,7 @@ def test_every_match_weighs_the_same(samples):
 
 def test_a_saved_model_says_the_same(trained, tmp_path):
     train, test, model = trained
-    checkpoint.save(tmp_path, models.Blend(model, models.Constant().fit(train, train, 0)), train, 0)
+    checkpoint.save(tmp_path, Blend(model, linear.Constant().fit(train, train, 0)), train, 0)
     read = checkpoint.load(tmp_path / "model.json")
     np.testing.assert_allclose(read.chance(test), model.predict("y_win", test), atol=1e-6)
     assert read.patches == ("7.36", "7.37", "7.38") and read.out_of_range(train) == []
@@ -157,7 +161,7 @@ def test_split_files_are_read_back(tmp_path):
 
 def test_the_quick_line_up_is_fitted_judged_and_printed(run, tmp_path, capsys):
     pytest.importorskip("xgboost", reason="the line-up compares with XGBoost")
-    from understudy.cli.dota import print_line_up
+    from understudy.games.dota.report.terminal import print_line_up
 
     evaluation = train_stage.train(GAME, run, "value-quick", seed=1)
     scores = evaluation["line_up"]
@@ -174,12 +178,13 @@ def test_the_quick_line_up_is_fitted_judged_and_printed(run, tmp_path, capsys):
     assert checkpoint.load(run.model("value-quick") / "model.json").patches
     text = report_stage.report(run, tmp_path / "report.html").read_text()
     assert "Value: value-quick" in text and "Who is first wins how often" in text
+    assert "value-quick: loss" not in text  # it has no steps to draw
 
 
 def test_without_xgboost_the_line_up_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "xgboost", None)
     with pytest.raises(InputError, match="pip install xgboost-cpu"):
-        models.import_xgboost()
+        import_xgboost()
 
 
 def test_recipes_tell_their_settings_apart():
@@ -194,9 +199,9 @@ def test_a_regression_on_few_matches_does_not_run_away():
     rows = encode(batch.tables, known)["value"]
     whole = samples_of({name: rows[name].to_numpy() for name in rows.column_names})
     few = whole.of(np.unique(whole.match_id)[:90]).begun()
-    fitted = models.Seven().fit(few, few, 0)
+    fitted = linear.Seven().fit(few, few, 0)
     loss = log_losses(few.labels["y_win"], fitted.predict("y_win", few))
     weight = few.weights()
     assert weight @ loss / weight.sum() < 0.6
-    columns, miss = models.seven(few), fitted.predict("y_win", few) - few.labels["y_win"]
+    columns, miss = linear.seven(few), fitted.predict("y_win", few) - few.labels["y_win"]
     assert np.abs(columns.T @ (weight * miss)).max() < 1e-2

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.games import PlayerRef
+from tests.games.scml.states import PLACE, by_day, state
+from understudy.data.players import PlayerRef
 from understudy.games.scml.agent.hrl import Decision, L1Agent
 from understudy.games.scml.agent.l1_safety import Room, Safety
 from understudy.games.scml.agent.l4_priorities import priorities, teacher_scores
@@ -20,57 +21,7 @@ from understudy.games.scml.tournament.play import play
 from understudy.games.scml.view.columns import packed
 from understudy.games.scml.view.commitments import NO_DAY, shortfall
 from understudy.games.scml.view.observe import observed
-from understudy.games.scml.view.state import (
-    Morning,
-    Place,
-    Promises,
-    Said,
-    State,
-    TalkSoFar,
-    promises_of,
-)
-
-PLACE = Place(
-    steps=50,
-    levels=3,
-    level=1,
-    lines=10,
-    cost=2,
-    horizon=10,
-    initial_balance=1000.0,
-    catalog_in=10,
-    catalog_out=20,
-    perishable=False,
-    suppliers=4,
-    consumers=4,
-)
-MORNING = Morning(
-    day=5,
-    stock=0,
-    balance=1000.0,
-    supply_quantity=0,
-    supply_price=0,
-    sale_quantity=0,
-    sale_price=0,
-    price_in=10.0,
-    price_out=20.0,
-    prices_in=(9, 11),
-    prices_out=(18, 22),
-    storage_cost=0.02,
-    disposal_cost=0.0,
-    shortfall_penalty=0.5,
-)
-
-
-def by_day(*values):
-    return values + (0,) * (11 - len(values))
-
-
-def state(bought=(), sold=(), talks=(), place=PLACE, **morning):
-    bought, sold = by_day(*bought), by_day(*sold)
-    promises = Promises(bought, tuple(10 * q for q in bought), sold, tuple(20 * q for q in sold))
-    return State(place, replace(MORNING, **morning), promises, tuple(talks))
-
+from understudy.games.scml.view.state import Said, TalkSoFar, promises_of
 
 # --- how much may be sold ------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.agent import l3_offers as l3
 from understudy.games.scml.agent.checkpoint import (
     About,

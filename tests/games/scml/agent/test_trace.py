@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.small_runs import assert_refused, understudy
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.agent import trace
 from understudy.games.scml.agent.checkpoint import (
     WEIGHTS,

@@ -11,10 +11,10 @@ import pytest
 from tests.games.scml.memories import PLAN, SHORT, played
 from understudy import games
 from understudy.data import shards
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.data.samples import unpack_legal
 from understudy.data.splits import split_of
-from understudy.games import PlayerRef
 from understudy.games.scml.domain import ACCEPT, BUCKETS, END, REJECT
 from understudy.games.scml.learning.encode import encode, summarise
 from understudy.games.scml.learning.goal_labels import Days, GoalSettings

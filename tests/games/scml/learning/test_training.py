@@ -1,6 +1,7 @@
 """Training the layers of HRL-XF: small, resumable, and what it learns from adds up."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -10,18 +11,25 @@ import torch
 from safetensors.torch import load_file
 
 from tests.games.scml.memories import PLAN
+from tests.learn.fitting import fit
+from tests.small_runs import contents
+from understudy import games
+from understudy.data.files import digest
+from understudy.data.players import PlayerRef
+from understudy.data.runs import Run, read_manifest
 from understudy.data.shards import read_shard, shard_path, shard_paths, write_shard
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.games import PlayerRef
-from understudy.games.scml.agent.checkpoint import read_bundle
+from understudy.games.scml.agent.checkpoint import WEIGHTS, read_bundle
 from understudy.games.scml.agent.numpy_networks import Goals
 from understudy.games.scml.agent.policy import Mind
 from understudy.games.scml.learning import dagger, rewards
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.dataset import lists, round_reader
 from understudy.games.scml.learning.encode import encode
+from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import MOST_TALKS, decision_reader
+from understudy.games.scml.learning.layer_recipe import GOALS_FILE
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.recipes import RECIPES
 from understudy.games.scml.tournament import play
@@ -29,6 +37,9 @@ from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.from_recording import Recording
 from understudy.learn import metrics_log
 from understudy.learn.metrics_log import read_metrics
+from understudy.learn.recipe import TrainOptions
+from understudy.pipeline import train as train_stage
+from understudy.report.run import run_panels
 
 PLAYERS = ("Steward", "Greedy", "SyncRandom")
 
@@ -47,7 +58,7 @@ def recordings():
 @pytest.fixture(scope="module")
 def samples(recordings, tmp_path_factory):
     """Samples of one world, said to be of each split."""
-    folder = tmp_path_factory.mktemp("samples")
+    folder = tmp_path_factory.mktemp("run") / "samples"
     for number, split in enumerate(SPLITS):
         for name, table in encode(recordings, frozenset({"Steward"})).items():
             place = table.schema.get_field_index("split")
@@ -88,7 +99,7 @@ def test_every_layer_learns_something(samples, tmp_path, name):
     recipe = replace(small(RECIPES[name], steps=60), learning_rate=3e-3, evaluate_every=20)
     if name.startswith("l3"):
         recipe = replace(recipe, hidden=(32, 32), width=16)
-    found = recipe.fit(samples, tmp_path / name, seed=0)
+    found = fit(recipe, samples, tmp_path / name, seed=0)
     lines = read_metrics(tmp_path / name)
     assert found["test"]["loss"] < 0.8 * lines[0]["train/loss"]
     assert json.loads((tmp_path / name / "evaluation.json").read_text()) == found
@@ -97,11 +108,11 @@ def test_every_layer_learns_something(samples, tmp_path, name):
 
 def test_the_whole_order_can_be_stopped_anywhere(samples, tmp_path):
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    evaluation = WHOLE.fit(samples, whole, seed=1)
+    evaluation = fit(WHOLE, samples, whole, seed=1)
     for step in (5, 17, 30):  # in the first, second and third layer
         with pytest.raises(StoppedError):
-            WHOLE.fit(samples, stopped, seed=1, progress=stop_at(step))
-    again = WHOLE.fit(samples, stopped, seed=1)
+            fit(WHOLE, samples, stopped, seed=1, progress=stop_at(step))
+    again = fit(WHOLE, samples, stopped, seed=1)
     one, other = (load_file(folder / "weights.safetensors") for folder in (whole, stopped))
     assert one.keys() == other.keys()
     assert all(torch.equal(one[name], other[name]) for name in one)
@@ -112,32 +123,130 @@ def test_the_whole_order_can_be_stopped_anywhere(samples, tmp_path):
 
 
 def test_training_goes_on_from_given_weights(samples, tmp_path):
-    L3.fit(samples, tmp_path / "l3", seed=0)
+    fit(L3, samples, tmp_path / "l3", seed=0)
     on = replace(L3, init=tmp_path / "l3", learning_rate=1e-9)
-    on.fit(samples, tmp_path / "on", seed=0)
+    fit(on, samples, tmp_path / "on", seed=0)
     one, other = (read_bundle(tmp_path / name).layers["l3"] for name in ("l3", "on"))
     # What was trained before is where it begins, and with no rate to speak of where it ends.
     last = load_file(tmp_path / "on" / "last.safetensors")
     assert all(np.allclose(one[name], other[name], atol=1e-6) for name in one)
     assert all(np.allclose(one[name], last[f"l3.{name}"].numpy(), atol=1e-6) for name in one)
-    assert on.settings()["init"] != L3.settings()["init"]
+    run = Run(samples.parent)
+    assert L3.inputs(run)["weights"] == []
+    assert on.inputs(run)["weights"] == [tmp_path / "l3" / WEIGHTS]
 
 
 def test_weights_that_know_goals_need_samples_that_do(samples, tmp_path):
-    WHOLE.fit(samples, tmp_path / "hrl-xf", seed=0)
+    fit(WHOLE, samples, tmp_path / "hrl-xf", seed=0)
     on = replace(L3, init=tmp_path / "hrl-xf")
     with pytest.raises(InputError, match="understudy encode scml --goals"):
-        on.fit(samples, tmp_path / "on", seed=0)
-    on.fit(tmp_path / "hrl-xf" / "samples", tmp_path / "on", seed=0)
+        fit(on, samples, tmp_path / "on", seed=0)
+    fit(on, tmp_path / "hrl-xf" / "samples", tmp_path / "on", seed=0)
     assert read_bundle(tmp_path / "on").about.goals
 
 
 def test_advantage_weights_go_on_from_l3_or_say_so(samples, tmp_path):
-    awr = replace(L3, kind="awr")
-    with pytest.raises(InputError, match="Train them: understudy train scml l3"):
-        awr.fit(samples, tmp_path / "awr", seed=0)
-    L3.fit(samples, tmp_path / "l3", seed=0)
-    assert awr.fit(samples, tmp_path / "awr", seed=0)["steps"] == L3.steps
+    awr = replace(L3, kind="awr", start="l3")
+    run = Run(tmp_path)
+    shutil.copytree(samples, run.samples)
+    for ask in (awr.inputs, lambda run: fit(awr, run.samples, run.model("l3-awr"))):
+        with pytest.raises(InputError, match="Train them: understudy train scml l3; or name"):
+            ask(run)
+    fit(L3, run.samples, run.model("l3"))
+    assert awr.inputs(run)["weights"] == [run.model("l3") / WEIGHTS]
+    assert fit(awr, run.samples, run.model("l3-awr"))["steps"] == L3.steps
+
+
+@pytest.fixture(scope="module")
+def trained(samples, tmp_path_factory):
+    """A run with samples and a small HRL-XF."""
+    run = Run(tmp_path_factory.mktemp("trained"))
+    shutil.copytree(samples, run.samples)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+        fit(WHOLE, run.samples, run.model("hrl-xf"))
+    return run
+
+
+@pytest.fixture
+def run(trained, tmp_path):
+    """The same, to spoil."""
+    shutil.copytree(trained.folder, tmp_path / "run")
+    return Run(tmp_path / "run")
+
+
+def test_l3_that_goes_on_keeps_the_other_layers(run):
+    before = read_bundle(run.model("hrl-xf"))
+    fill_goals(run.samples, run.samples, run.model("hrl-xf"))
+    awr = replace(L3, kind="awr", init=run.model("hrl-xf"))
+    assert awr.inputs(run)["goals"] == [run.samples / GOALS_FILE]
+    fit(awr, run.samples, run.model("l3-awr"))
+    for name in (WEIGHTS, "last.safetensors"):
+        after = read_bundle(run.model("l3-awr") / name)
+        assert set(after.layers) == {"l2", "l3", "l4"} and after.about.goals
+        for layer in ("l2", "l4"):
+            for key, values in before.layers[layer].items():
+                np.testing.assert_array_equal(after.layers[layer][key], values)
+        changed = [
+            key
+            for key, values in before.layers["l3"].items()
+            if (after.layers["l3"][key] != values).any()
+        ]
+        assert changed
+
+
+def test_each_layers_curves_are_in_the_report(trained):
+    titles = [panel.title for panel in run_panels(trained, [])]
+    for layer in ("l2", "l3", "l4"):
+        assert f"hrl-xf / {layer}: loss" in titles
+    assert "hrl-xf: loss" not in titles
+
+
+# --- what a manifest says ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_training(monkeypatch):
+    """Only what is done before and after."""
+    for kind in (OfferRecipe, dagger.DaggerRecipe):
+        monkeypatch.setattr(kind, "fit", lambda self, job: {"steps": 0})
+
+
+@pytest.mark.parametrize("name", ["l3-awr", "dagger"])
+def test_the_weights_it_began_with_are_named_and_must_stay(run, name, no_training):
+    scml = games.load("scml")
+    shutil.copytree(run.model("hrl-xf") / "l3", run.model("l3"))
+    train_stage.train(scml, run, name)
+    inputs = read_manifest(run.model(name))["inputs"]
+    weights = run.model("l3") / WEIGHTS
+    assert inputs["models/l3/weights.safetensors"] == digest(weights)
+    assert {"samples/rounds-00000.parquet"} <= inputs.keys()
+    train_stage.train(scml, run, name)  # nothing has changed: it goes on
+    shutil.copy(run.model("hrl-xf") / WEIGHTS, weights)
+    with pytest.raises(InputError, match="holds other work: its inputs have changed since"):
+        train_stage.train(scml, run, name)
+
+
+def test_weights_from_elsewhere_are_named_and_must_stay(run, tmp_path, no_training):
+    scml, elsewhere = games.load("scml"), tmp_path / "other" / "mine.safetensors"
+    elsewhere.parent.mkdir()
+    shutil.copy(run.model("hrl-xf") / WEIGHTS, elsewhere)
+    options = TrainOptions(init=elsewhere)
+    train_stage.train(scml, run, "l3", options=options)
+    inputs = read_manifest(run.model("l3"))["inputs"]
+    assert inputs["elsewhere/other/mine.safetensors"] == digest(elsewhere)
+    with pytest.raises(InputError, match="its inputs have changed since"):
+        train_stage.train(scml, run, "l3")
+
+
+def test_a_fresh_start_does_not_delete_what_it_begins_with(run, no_training):
+    scml = games.load("scml")
+    shutil.copytree(run.model("hrl-xf") / "l3", run.model("l3"))
+    before = contents(run.folder)
+    for init in (run.model("l3"), run.model("l3") / WEIGHTS):
+        with pytest.raises(InputError, match=r"--fresh would delete .*models/l3, and with it"):
+            train_stage.train(scml, run, "l3", options=TrainOptions(init=init), resume=False)
+    assert contents(run.folder) == before
 
 
 def test_better_decisions_count_more(samples):
@@ -185,7 +294,7 @@ def test_decisions_hold_all_their_talks(samples):
 
 
 def test_goals_are_filled_in_day_by_day(samples, tmp_path):
-    small(RECIPES["l2"]).fit(samples, tmp_path / "l2", seed=0)
+    fit(small(RECIPES["l2"]), samples, tmp_path / "l2", seed=0)
     fill_goals(samples, tmp_path / "filled", tmp_path / "l2")
     network = Goals(read_bundle(tmp_path / "l2").layers["l2"])
     mornings = read_shard(shard_path(samples, MORNING_SAMPLES, "00000"), MORNING_SAMPLES)
@@ -249,7 +358,7 @@ def test_a_talks_gain_fades_towards_its_beginning():
 
 
 def test_the_expert_advises_and_does_not_play(samples, tmp_path):
-    L3.fit(samples, tmp_path / "l3", seed=0)
+    fit(L3, samples, tmp_path / "l3", seed=0)
     learner = PlayerRef("dagger+Steward", tmp_path / "l3")
     players = (learner, *map(PlayerRef, ("Greedy", "SyncRandom"))) * 3
     plan = replace(PLAN, players=players, steps=16, watched=frozenset({learner.name}))
@@ -274,38 +383,42 @@ def _plain(ref):
 
 
 def test_an_expert_that_cannot_look_on_is_refused(tmp_path, samples):
-    L3.fit(samples, tmp_path / "l3", seed=0)
+    fit(L3, samples, tmp_path / "l3", seed=0)
     plan = replace(PLAN, players=(PlayerRef("x+Greedy", tmp_path / "l3"),) * 9)
     with pytest.raises(InputError, match="decides talk by talk and cannot look on"):
         play.play([plan])
 
 
-def test_dagger_plays_learns_and_resumes(samples, tmp_path, monkeypatch):
-    L3.fit(samples, tmp_path / "l3", seed=0)
+@pytest.fixture
+def played_here(monkeypatch):
+    """Short worlds, played one after the other."""
     monkeypatch.setattr(
         dagger.workers,
         "run",
         lambda function, tasks, **rest: [function(task) for task in tasks.values()] and [],
     )
     monkeypatch.setattr(dagger, "Tournament", _short)
+
+
+def test_dagger_plays_learns_and_resumes(run, played_here):
     recipe = replace(RECIPES["dagger"], l3=L3, rounds=2, configs=1)
-    WHOLE.fit(samples, tmp_path / "hrl-xf", seed=0)
-    goals = replace(recipe, init=tmp_path / "hrl-xf", rounds=1)
-    goals.fit(samples, tmp_path / "with-goals", seed=0)
-    assert read_bundle(tmp_path / "with-goals").about.goals
-    assert set(read_bundle(tmp_path / "with-goals").layers) == {"l2", "l3", "l4"}
-    with pytest.raises(StoppedError):
-        recipe.fit(samples, tmp_path / "dagger", seed=0, progress=stop_at(6))
-    found = recipe.fit(samples, tmp_path / "dagger", seed=0)
-    first, second = (
-        len(shard_paths(tmp_path / "dagger" / f"round-{k}" / "samples", ROUND_SAMPLES))
-        for k in (1, 2)
-    )
-    assert len(shard_paths(samples, ROUND_SAMPLES)) < first < second
-    assert found["train"]["rows"] > 0
-    Mind(read_bundle(tmp_path / "dagger"))
     with pytest.raises(InputError, match="holds no weights to begin with"):
-        recipe.fit(samples, tmp_path / "elsewhere" / "dagger", seed=0)
+        fit(recipe, run.samples, run.model("dagger"))
+    fit(L3, run.samples, run.model("l3"))
+    goals = replace(recipe, init=run.model("hrl-xf"), rounds=1)
+    fit(goals, run.samples, run.model("with-goals"))
+    assert read_bundle(run.model("with-goals")).about.goals
+    assert set(read_bundle(run.model("with-goals")).layers) == {"l2", "l3", "l4"}
+    with pytest.raises(StoppedError):
+        fit(recipe, run.samples, run.model("dagger"), progress=stop_at(6))
+    found = fit(recipe, run.samples, run.model("dagger"))
+    rounds = [run.model("dagger") / f"round-{k}" for k in (1, 2)]
+    first, second = (len(shard_paths(one / "samples", ROUND_SAMPLES)) for one in rounds)
+    assert len(shard_paths(run.samples, ROUND_SAMPLES)) < first < second
+    assert found["train"]["rows"] > 0
+    Mind(read_bundle(run.model("dagger")))
+    titles = [panel.title for panel in run_panels(run, [])]
+    assert "dagger / round-1: loss" in titles and "dagger / round-2: loss" in titles
 
 
 def _short(**named):

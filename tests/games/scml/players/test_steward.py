@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.scml.players.steward import (
     CHOOSY,
     FIRM,

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from understudy.games import PlayerRef
+from understudy.data.players import PlayerRef
 from understudy.games.scml.recording.csv_export import write_csv
 from understudy.games.scml.tournament import play as match
 from understudy.games.scml.tournament.design import WorldPlan

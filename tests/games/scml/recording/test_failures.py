@@ -16,8 +16,8 @@ from tests.small_runs import (
     understudy,
 )
 from understudy.data.runs import Run
-from understudy.games.scml import GAME
 from understudy.games.scml.engine.world import World
+from understudy.games.scml.game import GAME
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.recording import failures
 from understudy.games.scml.recording.failures import LONGEST_ERROR, MOST_LINES, summary

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.games.scml.engine.config import Exogenous, FactoryConfig, WorldConfig
+from tests.games.scml.chains import chain
+from understudy.games.scml.engine.config import Exogenous
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.recording.days import account
 from understudy.games.scml.recording.safety_audit import audit
@@ -14,28 +15,8 @@ FIRST, MIDDLE, OTHER, LAST = range(4)
 """One factory at the first level, two in the middle, one at the last."""
 
 
-def factory(level, balance):
-    return FactoryConfig(
-        level=level,
-        lines=10,
-        cost=1,
-        initial_balance=balance,
-        storage_cost=(0.0,) * STEPS,
-        disposal_cost=(0.0,) * STEPS,
-        shortfall_penalty=(0.0,) * STEPS,
-        means=(0.0, 0.0, 0.0),
-        deviations=(0.0, 0.0, 0.0),
-    )
-
-
 def world(*outside, balance=10_000):
-    return WorldConfig(
-        track="std",
-        steps=STEPS,
-        catalog_prices=(10, 20, 30, 40),
-        factories=tuple(factory(level, balance) for level in (0, 1, 1, 2)),
-        exogenous=outside,
-    )
+    return chain((0, 1, 1, 2), outside, steps=STEPS, balance=balance, cost=1)
 
 
 def sale(quantity, day, concluded=0, seller=MIDDLE, buyer=LAST):

@@ -3,14 +3,14 @@
 import pytest
 from typer.testing import CliRunner
 
-from understudy.cli import app
+from understudy.cli.app import app
 from understudy.errors import InputError
 from understudy.games.scml.reference import verify
 
 
 def run(*options):
     command = ["verify", "scml", "--worlds", "1", "--workers", "0", "--quiet", *options]
-    return CliRunner().invoke(app, command, catch_exceptions=True)
+    return CliRunner().invoke(app(), command, catch_exceptions=True)
 
 
 @pytest.fixture

@@ -3,18 +3,16 @@
 import json
 from collections import defaultdict
 from operator import itemgetter
-from pathlib import Path
 
 import pyarrow.compute as pc
 import pytest
-from playwright.sync_api import sync_playwright
 
 from understudy.data import shards
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import PlayerRef
-from understudy.games.scml import GAME
-from understudy.games.scml.recording.negotiations import ENDINGS, Said, _first_offers, read, written
+from understudy.games.scml.game import GAME
+from understudy.games.scml.recording.negotiations import ENDINGS, Said, _first_offers, read
 from understudy.games.scml.recording.tables import CONTRACTS, DAY_LEDGER, DECISIONS, RECORDINGS
 from understudy.games.scml.report.viewer import world_page, world_panel
 from understudy.games.scml.report.world_page import explorer_panels, find_world, recorded_worlds
@@ -22,8 +20,6 @@ from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play
 from understudy.report.page import page as report_page
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--headless", "--disable-gpu", "--no-first-run"]
 NAMES = ("SyncRandom", "Penguin", "Greedy", "AS0", "Random")
 LEVELS = [0, 0, 1, 1, 1]
 DAYS_PLAYED = 8
@@ -103,14 +99,6 @@ def values(factory, column, length):
 
 
 # The story
-
-
-def test_offers_survive_their_writing():
-    offers = [(1, 4, 9), (30, 14, 9), (31, 5, 40), (32, 4, 41), (1000, 4, 5000)]
-    assert read(written(offers, 4, 9), 4, 9) == offers
-    assert written([], 4, 9) == ""
-    with pytest.raises(ValueError, match="outside the day's agenda"):
-        written([(1, 3, 9)], 4, 9)
 
 
 def test_contracts_are_those_of_the_table(run, story):
@@ -292,16 +280,6 @@ def test_a_report_carries_the_explorer_once(story):
 
 
 # The page in a browser
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

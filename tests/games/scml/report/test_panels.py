@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.games.scml.strength.test_strength import FOUR, Tournament, scores, table
+from tests.games.scml.results import FOUR, Tournament, scores, table
 from understudy.games.scml.report.panels import MOST, strength_panels
 from understudy.games.scml.strength.strength import assess
 from understudy.report.page import page

@@ -1,14 +1,17 @@
 """Tournaments are planned fairly: equal slots, equal turns, and the same plan every time."""
 
+import json
 import random
 from collections import Counter, defaultdict
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scml.utils import anac2024_config_generator_std
 
+from understudy.data.players import PlayerRef
 from understudy.data.runs import COMPETE, RECORD
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.tournament.design import (
     FIELDS,
@@ -18,6 +21,7 @@ from understudy.games.scml.tournament.design import (
     field_named,
     plan,
     schedule,
+    simulator_named,
 )
 
 
@@ -201,3 +205,83 @@ def test_agents_can_be_named_together():
     assert "Steward" not in catalogue.names("built-ins,2024,2025,2026")
     with pytest.raises(InputError, match="there is no SCML agent 'Pengiun'"):
         catalogue.names("Pengiun")
+
+
+# --- whatever is asked for -----------------------------------------------------------------------
+
+whatever = st.fixed_dictionaries(
+    {
+        "field": st.sampled_from(["official", "champions", "penguins"]),
+        "players": st.integers(4, 9),
+        "configs": st.integers(1, 5),
+        "runs": st.integers(1, 2),
+        "seed": st.integers(0, 10**6),
+        "track": st.sampled_from(["std", "oneshot"]),
+        "per_world": st.sampled_from([None, 4]),
+    }
+)
+
+
+def planned(asked):
+    refs = tuple(PlayerRef(f"p{place}") for place in range(asked["players"]))
+    made = Tournament(
+        field=asked["field"],
+        competitors=refs,
+        configs=asked["configs"],
+        runs=asked["runs"],
+        seed=asked["seed"],
+        track=asked["track"],
+        competitors_per_world=asked["per_world"],
+    )
+    return made, plan(made, purpose=COMPETE)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(asked=whatever)
+def test_whatever_is_asked_for_slots_and_competitors_meet_equally_often(asked):
+    made, worlds = planned(asked)
+    met = Counter(
+        (world.seed, world.run, slot, world.players[slot].name)
+        for world in worlds
+        for slot in world.slots
+    )
+    assert set(met.values()) == {1}
+    for world in worlds:
+        assert len(world.players) == sum(world.factories_per_level)
+        assert all(size >= 1 for size in world.factories_per_level)
+        assert len(world.factories_per_level) == 2 or asked["track"] == "std"
+        names = [world.players[slot].name for slot in world.slots]
+        assert len(set(names)) == len(names) <= made.most_slots
+    sets = Counter(name for _, name in {(seed, name) for seed, _, _, name in met})
+    assert max(sets.values()) - min(sets[ref.name] for ref in made.competitors) <= 1
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(asked=whatever, keep=st.integers(0, 7))
+def test_worlds_kept_in_full_are_spread_over_the_tournament(asked, keep):
+    made, worlds = planned(asked)
+    cut = schedule(made, purpose=COMPETE, keep=keep)
+    chosen = [world for chunk in cut.fixtures.values() for world in chunk]
+    assert [world.match for world in chosen] == [world.match for world in worlds]
+    kept = [place for place, world in enumerate(chosen) if world.filmed]
+    assert len(kept) <= keep
+    assert len(kept) >= min(keep, len(worlds)) / 2  # every so-manieth, so at worst one of two
+    assert all(len(chunk) <= 6 for chunk in cut.fixtures.values())
+
+
+def test_settings_of_a_tournament_can_be_written_as_json():
+    made = tournament(track="oneshot", target_worlds=7)
+    told = json.loads(json.dumps(made.settings()))
+    assert told["competitors"] == ["Penguin", "AS0", "Xeno", "Greedy", "Random"]
+    assert (told["game"], told["track"], told["target_worlds"]) == ("scml", "oneshot", 7)
+
+
+def test_an_unknown_simulator_is_answered_with_those_there_are():
+    assert simulator_named("scml") == "scml"
+    with pytest.raises(InputError, match="there is no simulator 'dota'; there is engine, scml"):
+        simulator_named("dota")
+
+
+def test_scml_cannot_conserve_stock():
+    with pytest.raises(InputError, match="only --simulator engine can"):
+        plan(tournament(conserve_stock=True, simulator="scml"), purpose=RECORD)

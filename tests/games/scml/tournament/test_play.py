@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scml.std.agents import RandomStdAgent
 
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.recording.tables import RECORDINGS, RESULTS
 from understudy.games.scml.tournament import play as match

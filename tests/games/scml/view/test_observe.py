@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.games.scml.agent.test_l1_safety import MORNING, PLACE, state
 from tests.games.scml.memories import PLAN, SHORT, played
+from tests.games.scml.states import MORNING, PLACE, state
 from understudy.games.scml.agent.l1_safety import Safety
 from understudy.games.scml.domain import BUY_SHARE, DAYS, SELL_SHARE, SafetySettings
 from understudy.games.scml.view import features as f

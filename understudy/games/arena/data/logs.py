@@ -19,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.errors import InputError
-from understudy.games import Imported
 from understudy.games.arena.data.log_lines import (
     WORK_OUT,
     LineError,
@@ -37,6 +36,7 @@ from understudy.games.arena.data.log_lines import (
 from understudy.games.arena.data.tables import MATCHES, STEPS
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
+from understudy.pipeline.game import Imported
 
 SKIPPED: Final = "skipped"
 """Note in the metadata of a file's matches: how many of its lines were events of other kinds."""
@@ -218,7 +218,7 @@ class _Match:
 class _Film:
     """The rows of one file."""
 
-    def __init__(self, source: str, *, live: bool):
+    def __init__(self, source: str, *, live: bool) -> None:
         self.source, self.live = source, live
         self.matches: dict[str, _Match] = {}
         self.which, self.step, self.slot = array("q"), array("i"), array("b")

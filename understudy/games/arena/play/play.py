@@ -1,21 +1,26 @@
 """Play matches between two players, many side by side, and record them."""
 
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games import Played, PlayerRef
 from understudy.games.arena.data.tables import MATCHES, STEPS, results
 from understudy.games.arena.play import bots
+from understudy.games.arena.play.batched import ArenaMatches
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim.state import VIEW, View
 from understudy.games.arena.sim.world import World
-from understudy.games.pairs import Fixture
+from understudy.learn.rl.playout import Recorder, playout
+from understudy.pipeline.game import Played
+from understudy.pipeline.pairings import Fixture
 
 Array = np.ndarray[Any, Any]
-_ENDINGS = {r.TERMINATED: "kill", r.TRUNCATED: "timeout"}
+Seats = tuple[PlayerRef, PlayerRef, int]
+"""Who sits where in a match, and its seed."""
 
 
 class Player(Protocol):
@@ -29,7 +34,7 @@ class Player(Protocol):
 class Bot:
     """A scripted player of `bots.py`."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self.name = name
 
     def act(self, views: View, world: World, running: Array, slot: int) -> Array:
@@ -53,63 +58,82 @@ def player(ref: PlayerRef) -> Player:
 
 def play(fixture: Fixture) -> Played:
     """Play the fixture's matches; those that need not be kept are recorded in outline."""
-    players = [player(ref) for ref in fixture.players]
-    names = [ref.name for ref in fixture.players]
-    seeds = np.array(fixture.seeds, np.int64)
-    ids = np.array([f"{names[0]}-{names[1]}-{seed}" for seed in seeds])
-    world = World(len(seeds))
-    world.reset(seeds)
-    score = np.zeros(len(seeds), np.float32)
-    kept = len(seeds) if fixture.keep is None else fixture.keep
-    film: list[tuple[Array, ...]] = []
-    while len(running := np.flatnonzero(world.status == r.RUNNING)):
-        actions = np.zeros((len(seeds), 2, len(r.ACTION)), np.float32)
-        for slot, one in enumerate(players):
-            actions[running, slot] = one.act(world.view[running, slot], world, running, slot)
-        filmed = running[running < kept]
-        before = world.view[filmed], world.steps[filmed].copy()
-        world.step(actions)
-        score += world.reward[:, 0]
-        film.append((filmed, *before, actions[filmed], world.reward[filmed], world.events[filmed]))
-    outline = _outline(world, ids, names, score)
-    return Played(results(outline), {"matches": outline, "steps": _steps_table(ids, film)})
+    one, other = fixture.players
+    seats = [(one, other, seed) for seed in fixture.seeds]
+    keep = len(seats) if fixture.keep is None else fixture.keep
+    outline, steps = play_matches(seats, keep)
+    return Played(results(outline), {"matches": outline, "steps": steps})
 
 
-def _outline(world: World, ids: Array, names: list[str], score: Array) -> pa.Table:
+def play_matches(seats: Sequence[Seats], keep: int) -> tuple[pa.Table, pa.Table]:
+    """Matches of two and a seed, side by side to their end, as rows of MATCHES and of STEPS.
+
+    A player decides for all its matches together, whoever it meets.
+    """
+    everybody = list(dict.fromkeys(one for *both, _ in seats for one in both))
+    number = {one: place for place, one in enumerate(everybody)}
+    game = ArenaMatches(len(seats))
+    choosers = [_chooser(player(one), game) for one in everybody]
+    recorder = Recorder[View](
+        keep,
+        lambda views, which: (views[which], game.actions[which]),
+        lambda stepped, which: (stepped.reward[which], game.world.events[which]),
+    )
+    outcome = playout(
+        game,
+        np.array([seed for *_, seed in seats], np.int64),
+        np.array([[number[one], number[other]] for one, other, _ in seats]),
+        choosers,
+        see=lambda: game.world.view,
+        recorder=recorder,
+    )
+    ids = np.array([f"{one.name}-{other.name}-{seed}" for one, other, seed in seats])
+    names = np.array([[one.name, other.name] for one, other, _ in seats])
+    outline = _outline(game.world, ids, names, outcome.score[:, 0])
+    return outline, _steps_table(ids, *recorder.columns())
+
+
+def _chooser(one: Player, game: ArenaMatches) -> Callable[[View, Array, int], None]:
+    """Lets a player act in some matches; views are all it needs."""
+
+    def choose(views: View, which: Array, seat: int) -> None:
+        game.actions[which, seat] = one.act(views[which, seat], game.world, which, seat)
+
+    return choose
+
+
+def _outline(world: World, ids: Array, names: Array, score: Array) -> pa.Table:
     """One row per match."""
     both_dead: Array = np.asarray((world.events & r.KILLED).all(axis=1))
-    ending = [_ENDINGS[int(status)] for status in world.status]
+    by_kill = world.status == r.TERMINATED
     return MATCHES.build(
         {
             "match": ids,
             "seed": world.seed,
-            "player_0": [names[0]] * len(ids),
-            "player_1": [names[1]] * len(ids),
+            "player_0": names[:, 0],
+            "player_1": names[:, 1],
             "score": score,
             "steps": world.steps.astype(np.int32),
-            "ending": ["double kill" if both_dead[k] else e for k, e in enumerate(ending)],
+            "ending": np.where(both_dead, "double kill", np.where(by_kill, "kill", "timeout")),
             "layout": [r.LAYOUT_NAMES[layout] for layout in world.layout],
             "origin": ["played"] * len(ids),
         }
     )
 
 
-def _steps_table(ids: Array, film: list[tuple[Array, ...]]) -> pa.Table:
+def _steps_table(ids: Array, which: Array, step: Array, *parts: Array) -> pa.Table:
     """One row per match, step and player, in that order."""
-    which, views, step, actions, reward, events = map(np.concatenate, zip(*film, strict=True))
-    order = np.argsort(which, kind="stable")  # within a match the film is in order already
-    rows = 2 * len(order)
-    flat_views = views[order].reshape(rows, len(VIEW))
-    flat_actions = actions[order].reshape(rows, len(r.ACTION))
+    views, actions = (part.reshape(-1, part.shape[2]) for part in parts[:2])
+    reward, events = (part.ravel() for part in parts[2:])
     return STEPS.build(
         {
-            "match": np.repeat(ids[which[order]], 2),
-            "step": np.repeat(step[order], 2).astype(np.int32),
-            "slot": np.tile(np.array([0, 1], np.int8), len(order)),
-            **{name: flat_views[:, k] for k, name in enumerate(VIEW)},
-            **{name: flat_actions[:, k] for k, name in enumerate(r.ACTION)},
-            "reward": reward[order].reshape(rows),
-            "events": events[order].reshape(rows).astype(np.int32),
-            "extras": pa.nulls(rows, pa.string()),
+            "match": np.repeat(ids[which], 2),
+            "step": np.repeat(step, 2),
+            "slot": np.tile(np.array([0, 1], np.int8), len(which)),
+            **dict(zip(VIEW, views.T, strict=True)),
+            **dict(zip(r.ACTION, actions.T, strict=True)),
+            "reward": reward,
+            "events": events.astype(np.int32),
+            "extras": pa.nulls(2 * len(which), pa.string()),
         }
     )

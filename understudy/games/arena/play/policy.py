@@ -23,7 +23,7 @@ _FIRST_PURPOSE = 8  # the dice's purposes below are taken by the world and the b
 class PolicyPlayer:
     """Draws each action from the policy's distribution over legal options."""
 
-    def __init__(self, policy: FactoredPolicy):
+    def __init__(self, policy: FactoredPolicy) -> None:
         self.policy = policy.eval()
 
     @staticmethod

@@ -18,6 +18,13 @@ import numpy as np
 from understudy.games.arena.kernels import kernel
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
+from understudy.games.arena.sim.geometry import (
+    blocked,
+    is_near_cover,
+    meeting,
+    nearest_cover,
+    slide,
+)
 from understudy.games.arena.sim.hash_rng import uniform
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -44,7 +51,9 @@ Timeout = Literal["draw", "health"]
 class World:
     """N matches. Read the arrays freely; only `reset` and `step` change them."""
 
-    def __init__(self, num_matches: int, *, timeout: Timeout = "draw", shaping: float = 0.0):
+    def __init__(
+        self, num_matches: int, *, timeout: Timeout = "draw", shaping: float = 0.0
+    ) -> None:
         """Room for that many matches, none of them begun.
 
         `timeout`: "draw" scores a match that runs out of time 0, "health" by the lead in health.
@@ -176,36 +185,9 @@ def _move(m, p, action, layout):  # type: ignore[no-untyped-def]
         speed_x += change_x * share
         speed_y += change_y * share
     x, y = m[me + X], m[me + Y]
-    near = _is_near_cover(x, y, abs(speed_x), abs(speed_y), layout)
-    m[me + X], m[me + VX] = _slide(x, speed_x, y, 0, near, layout)
-    m[me + Y], m[me + VY] = _slide(y, speed_y, m[me + X], 1, near, layout)
-
-
-@kernel
-def _is_near_cover(x, y, speed_x, speed_y, layout):  # type: ignore[no-untyped-def]
-    """Whether a step at that speed could touch any cover: one quick look that mostly says no."""
-    near = False
-    # A hair further than the step goes: rounding must not let a body into a wall unseen.
-    reach_x, reach_y = speed_x * r.STEP_SECONDS + 1e-9, speed_y * r.STEP_SECONDS + 1e-9
-    for b in range(r.NUM_COVER):
-        beside = abs(x - r.COVER[layout, 0, b]) < r.ROOM[layout, 0, b] + reach_x
-        level = abs(y - r.COVER[layout, 1, b]) < r.ROOM[layout, 1, b] + reach_y
-        near |= beside & level
-    return near
-
-
-@kernel
-def _slide(place, speed, across, axis, near, layout):  # type: ignore[no-untyped-def]
-    """Place and speed on one axis after a step that ends at the nearest obstacle."""
-    wished = place + speed * r.STEP_SECONDS
-    edge = r.HALF_FLOOR - r.RADIUS
-    reached = min(max(wished, -edge), edge)
-    for b in range(r.NUM_COVER if near else 0):
-        centre, room = r.COVER[layout, axis, b], r.ROOM[layout, axis, b]
-        beside = abs(across - r.COVER[layout, 1 - axis, b]) < r.ROOM[layout, 1 - axis, b]
-        if beside & (abs(wished - centre) < room):
-            reached = min(reached, centre - room) if speed > 0 else max(reached, centre + room)
-    return reached, speed if reached == wished else 0.0
+    near = is_near_cover(x, y, abs(speed_x), abs(speed_y), layout)
+    m[me + X], m[me + VX] = slide(x, speed_x, y, 0, near, layout)
+    m[me + Y], m[me + VY] = slide(y, speed_y, m[me + X], 1, near, layout)
 
 
 @kernel
@@ -221,12 +203,12 @@ def _fly(m, c, p, layout, was_x, was_y):  # type: ignore[no-untyped-def]
         step_x = m[shot + SHOT_VX] * r.STEP_SECONDS
         step_y = m[shot + SHOT_VY] * r.STEP_SECONDS
         gone_x, gone_y = m[enemy + X] - was_x, m[enemy + Y] - was_y
-        meeting = _meeting(x - was_x, y - was_y, step_x - gone_x, step_y - gone_y)
-        share = min(meeting, 1.0)
+        at = meeting(x - was_x, y - was_y, step_x - gone_x, step_y - gone_y)
+        share = min(at, 1.0)
         end_x, end_y = x + step_x * share, y + step_y * share
         if blocked(x, y, end_x, end_y, layout):
             m[shot + LIFE] = 0.0
-        elif meeting <= 1.0:
+        elif at <= 1.0:
             m[shot + LIFE] = 0.0
             if m[enemy + SHIELD] > 0:
                 c[EVENTS + 1 - p] |= r.BLOCKED
@@ -240,43 +222,6 @@ def _fly(m, c, p, layout, was_x, was_y):  # type: ignore[no-untyped-def]
         c[EVENTS + p] |= r.HIT
         c[EVENTS + 1 - p] |= r.HURT
     return hits
-
-
-@kernel
-def _meeting(x, y, step_x, step_y):  # type: ignore[no-untyped-def]
-    """When a point at (x, y), moving by the step, enters the body at the origin; 2 for not now."""
-    reach = r.RADIUS + r.SHOT_RADIUS
-    beyond = x * x + y * y - reach * reach
-    if beyond <= 0:
-        return 0.0
-    nearing = x * step_x + y * step_y
-    if nearing >= 0:
-        return 2.0
-    speed2 = step_x * step_x + step_y * step_y
-    inner = nearing * nearing - speed2 * beyond
-    if inner < 0:
-        return 2.0
-    time = (-nearing - math.sqrt(inner)) / speed2
-    return time if time <= 1.0 else 2.0
-
-
-@kernel
-def blocked(x0, y0, x1, y1, layout):  # type: ignore[no-untyped-def]
-    """Whether cover stands between two points. The same both ways and with the floor turned."""
-    middle_x, middle_y = (x0 + x1) * 0.5, (y0 + y1) * 0.5
-    half_x, half_y = (x1 - x0) * 0.5, (y1 - y0) * 0.5
-    long_x, long_y = abs(half_x), abs(half_y)
-    for b in range(r.NUM_COVER):
-        width, height = r.COVER[layout, 2, b], r.COVER[layout, 3, b]
-        x, y = middle_x - r.COVER[layout, 0, b], middle_y - r.COVER[layout, 1, b]
-        # Separating axes: the box's two, and the line's normal.
-        if (
-            (abs(x) <= width + long_x)
-            & (abs(y) <= height + long_y)
-            & (abs(x * half_y - y * half_x) <= width * long_y + height * long_x)
-        ):
-            return True
-    return False
 
 
 @kernel
@@ -388,32 +333,12 @@ def _write_view(m, p, layout, known):  # type: ignore[no-untyped-def]
     for field in range(4):
         known[p, v.ENEMY_X + field] = side * m[me + SEEN_X + field] + 0.0
     known[p, v.ENEMY_AGE] = m[me + AGE]
-    known[p, v.COVER_X], known[p, v.COVER_Y] = _nearest_cover(m[me + X], m[me + Y], p, layout)
+    known[p, v.COVER_X], known[p, v.COVER_Y] = nearest_cover(m[me + X], m[me + Y], p, layout)
     known[p, v.THREAT] = _threat(m, p, layout)
     for kind in range(0, len(r.STATIONS), 2):
         known[p, v.HEALTH_OURS + kind] = 1.0 if m[STATIONS + kind + p] <= 0 else 0.0
         known[p, v.HEALTH_THEIRS + kind] = 1.0 if m[STATIONS + kind + 1 - p] <= 0 else 0.0
     known[p, v.IN_REACH] = 1.0 if _station_in_reach(m, me) >= 0 else 0.0
-
-
-@kernel
-def _nearest_cover(x, y, p, layout):  # type: ignore[no-untyped-def]
-    """From (x, y) to the middle of the nearest box, in player p's frame.
-
-    Boxes come in pairs that are each other's image, so both players look through them in the same
-    order, each in its own frame, and break ties alike.
-    """
-    side = 1.0 - 2.0 * p
-    best, best_x, best_y = 1e9, 0.0, 0.0
-    for k in range(r.NUM_COVER):
-        b = k ^ p
-        to_x, to_y = side * (r.COVER[layout, 0, b] - x), side * (r.COVER[layout, 1, b] - y)
-        distance = to_x * to_x + to_y * to_y
-        nearer = distance < best
-        best = distance if nearer else best
-        best_x = to_x if nearer else best_x
-        best_y = to_y if nearer else best_y
-    return best_x + 0.0, best_y + 0.0
 
 
 @kernel

@@ -50,7 +50,7 @@ def load_models(folder: Path | None = None) -> Models:
             places["value"] = folder / "value-time"
     wards, life = recipes.load_wards(places["wards"] / recipes.WARDS_FILE)
     return Models(
-        checkpoint.load(places["value"] / "model.json"),
+        checkpoint.load(places["value"] / checkpoint.MODEL_FILE),
         recipes.load_items(places["items"] / recipes.ITEMS_FILE),
         wards,
         life,
@@ -127,8 +127,8 @@ def _from_file(path: Path) -> Story:
     words = []
     for batch in read_logs(path):
         words += batch.rejected
-        if len(batch.tables[MATCHES.name]) and len(batch.tables["state_team_minute"]):
-            return _story(batch.tables, batch.tables[MATCHES.name]["match_id"][0].as_py(), None)
+        if len(minutes := batch.tables["state_team_minute"]):
+            return _story(batch.tables, minutes["match_id"][0].as_py(), None)
     raise InputError(words[0] if words else f"{path} holds no match")
 
 

@@ -53,6 +53,16 @@ def all_features(match: Course, known: Mapping[int, team_rating.Strength]) -> di
     return {**features.features(match), **team_rating.features(match, known)}
 
 
+def encode_recordings(
+    recordings: Mapping[str, pa.Table],
+    players: frozenset[str] | None = None,
+    horizon: int = HORIZON,
+) -> dict[str, pa.Table]:
+    """Samples of recordings and their survey; each is of a whole match, whoever the players."""
+    known = team_rating.from_table(recordings[team_rating.STRENGTH])
+    return encode(recordings, known, horizon)
+
+
 def encode(
     recordings: Mapping[str, pa.Table],
     known: Mapping[int, team_rating.Strength],

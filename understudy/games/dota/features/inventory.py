@@ -11,7 +11,7 @@ import numpy as np
 
 from understudy.games.dota import facts
 from understudy.games.dota.features.deaths import victims
-from understudy.games.dota.features.timeline import Course, Floats
+from understudy.games.dota.features.timeline import MINUTE, Course, Floats
 
 WORTH = 1000
 """Gold; cheaper things are bought all the time."""
@@ -151,10 +151,10 @@ class Purse:
                     self.lost.setdefault((which, slot), []).append((t, fixed + share * worth))
 
     def earned(self, which: int, slot: int, t: int) -> float:
-        """At the last whole minute by t."""
-        match = self.match
-        minute = min(max(t, 0) // 60, int(match.minutes[which]) - 1)
-        return float(match.players["gold"][match.first[which] + minute, slot])
+        """At the last whole minute by t; before the first that is known, as at that one."""
+        match, first = self.match, self.match.first[which]
+        minute = min(max(t - int(match.t[first]), 0) // MINUTE, int(match.minutes[which]) - 1)
+        return float(match.players["gold"][first + minute, slot])
 
     def left(self, which: int, slot: int, t: int) -> float:
         """At t, if nothing had been bought; losses of strictly earlier seconds count."""

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
+from understudy.data.stats import newton
 from understudy.games.dota.features.inventory import NOTHING, costs, item_keys
 from understudy.games.dota.features.timeline import Floats, Ints
 from understudy.games.dota.policies.purchases import Decisions
@@ -112,7 +114,7 @@ class NextItem:
     def chances(self, rows: Decisions) -> Floats:
         """[D, I]; 0 for what is owned."""
         found = [
-            softmax(columns(self.habits, part) @ self.weights, ~part.owned)
+            _chances(columns(self.habits, part) @ self.weights, part.owned)
             for part in _chunks(rows)
         ]
         return np.concatenate(found) if found else np.zeros((0, len(item_keys())))
@@ -122,11 +124,9 @@ def _chunks(rows: Decisions, size: int = 4000) -> Sequence[Decisions]:
     return [rows.where(slice(start, start + size)) for start in range(0, len(rows), size)]
 
 
-def softmax(score: Floats, allowed: Any) -> Floats:
-    """Chances in proportion to exp(score), among what is allowed."""
-    score = np.where(allowed, score, -np.inf)
-    grown = np.exp(score - score.max(axis=1, keepdims=True))
-    return grown / grown.sum(axis=1, keepdims=True)
+def _chances(score: Floats, owned: Any) -> Floats:
+    """In proportion to exp(score), among what is not owned."""
+    return np.asarray(softmax(np.where(owned, -np.inf, score), axis=1))
 
 
 def fit(train: Decisions, val: Decisions, *, most: int = 12_000, seed: int = 0) -> NextItem:
@@ -145,26 +145,21 @@ def _weigh(known: Floats, rows: Decisions, ridge: float = 1.0) -> Floats:
     """Weights that make the choices likeliest, by Newton's method from 'hero, last' alone."""
     start = np.zeros(known.shape[2])
     start[HABITS.index("hero, last")] = 1.0
-    weights, here = start.copy(), np.arange(len(rows))
+    here = np.arange(len(rows))
 
     def loss(tried: Floats) -> float:
-        chance = softmax(known @ tried, ~rows.owned)[here, rows.chosen]
+        chance = _chances(known @ tried, rows.owned)[here, rows.chosen]
         away = tried - start
         return float(-np.log(np.maximum(chance, 1e-300)).sum() + ridge / 2 * away @ away)
 
-    for _ in range(30):
-        chance = softmax(known @ weights, ~rows.owned)
+    def slopes(weights: Floats) -> tuple[Floats, Floats]:
+        chance = _chances(known @ weights, rows.owned)
         mean = np.einsum("di,dik->dk", chance, known)
         gradient = (mean - known[here, rows.chosen]).sum(axis=0) + ridge * (weights - start)
         square = np.einsum("di,dik,dil->kl", chance, known, known, optimize=True)
-        hessian = square - mean.T @ mean + ridge * np.eye(len(weights))
-        step, before = np.linalg.solve(hessian, gradient), loss(weights)
-        while loss(weights - step) > before and np.abs(step).max() > 1e-5:
-            step = step / 2  # far from the best, a whole step may go too far
-        weights = weights - step
-        if np.abs(step).max() < 1e-4:
-            break
-    return weights
+        return gradient, square - mean.T @ mean + ridge * np.eye(len(weights))
+
+    return newton(slopes, start, loss, rounds=30, tolerance=1e-4, shortest=1e-5, last="taken")
 
 
 def baseline(habits: Habits, rows: Decisions, name: str = "hero, last") -> Floats:

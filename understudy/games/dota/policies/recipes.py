@@ -1,13 +1,13 @@
 """Recipes of the two policies: the next item of a player, and where the next observer ward goes.
 
 Matches are split by time; each policy stands beside the counts it must beat, with intervals drawn
-by match. Decisions are read from the recordings, which lie beside the samples.
+by match. Decisions are read from the recordings.
 """
 
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ import numpy as np
 
 from understudy.data import shards
 from understudy.data.files import write_text, writing
+from understudy.data.runs import ModelFolder, Run
+from understudy.data.shards import whole_shards
+from understudy.data.stats import paired_difference
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.features.samples import Outline
@@ -22,18 +25,12 @@ from understudy.games.dota.features.timeline import Floats, Ints
 from understudy.games.dota.policies import next_item, purchases, wards
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value import splits
-from understudy.games.dota.value.metrics import difference
 from understudy.games.dota.value.splits import Split
-from understudy.learn.base import Progress
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 
 ITEMS_FILE, WARDS_FILE = "items.npz", "wards.npz"
 TRACKED = 80
 """Items that the counting baselines of the literature are measured on."""
-
-
-def recordings_beside(samples: Path) -> Path:
-    """Where the recordings of a run lie, given its samples."""
-    return samples.parent / "recordings"
 
 
 def gathered(folder: Path, read: Callable[[Mapping[str, Any]], Any]) -> Any:
@@ -59,8 +56,8 @@ def outline_of(folder: Path) -> Outline:
     return Outline(*(value[order] for value in values))
 
 
-def _split(samples: Path, test: int | None) -> Split:
-    matches = outline_of(recordings_beside(samples))
+def _split(run: Run, test: int | None) -> Split:
+    matches = outline_of(run.recordings)
     return splits.by_time(matches) if test is None else splits.by_patch(matches, test)
 
 
@@ -78,21 +75,21 @@ class ItemRecipe:
         """Everything but the description."""
         return {"most": self.most, "test": self.test}
 
-    def fit(
-        self,
-        samples: Path,
-        out: Path,
-        seed: int,
-        *,
-        device: str = "cpu",
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
-        """Into `out`: the policy and its evaluation."""
+    def with_options(self, name: str, options: TrainOptions) -> "ItemRecipe":
+        """It may test on another patch."""
+        return replace(self, test=splits.asked_patch(name, options) or self.test)
+
+    def inputs(self, run: Run) -> Inputs:
+        """The recordings: decisions are read from them, not from samples."""
+        return {"recordings": whole_shards(run.recordings, RECORDINGS)}
+
+    def fit(self, job: TrainingJob) -> dict[str, Any]:
+        """Into the job's folder: the policy and its evaluation."""
         began = time.perf_counter()
-        rows = gathered(recordings_beside(samples), purchases.decisions)
-        train, val, test = _parts(rows, _split(samples, self.test), "purchase of a dearer item")
-        policy = next_item.fit(train, val, most=self.most, seed=seed)
-        save_items(out / ITEMS_FILE, policy)
+        rows = gathered(job.run.recordings, purchases.decisions)
+        train, val, test = _parts(rows, _split(job.run, self.test), "purchase of a dearer item")
+        policy = next_item.fit(train, val, most=self.most, seed=job.seed)
+        save_items(job.out / ITEMS_FILE, policy)
         ours = policy.chances(test)
         counts = next_item.baseline(policy.habits, test)
         number = test.match_id
@@ -109,7 +106,7 @@ class ItemRecipe:
         weights = dict(
             zip((*next_item.HABITS, *next_item.OTHERS), policy.weights.tolist(), strict=True)
         )
-        return _finish(out, began, "hero and last item", tables, {"weights": weights})
+        return _finish(job.out, began, "hero and last item", tables, {"weights": weights})
 
 
 def _tracked(train: Any, ours: Floats, counts: Floats, test: Any) -> dict[str, Any]:
@@ -139,27 +136,27 @@ class WardRecipe:
         """Everything but the description."""
         return {"grid": wards.GRID, "test": self.test}
 
-    def fit(
-        self,
-        samples: Path,
-        out: Path,
-        seed: int,
-        *,
-        device: str = "cpu",
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
-        """Into `out`: the policy and its evaluation."""
+    def with_options(self, name: str, options: TrainOptions) -> "WardRecipe":
+        """It may test on another patch."""
+        return replace(self, test=splits.asked_patch(name, options) or self.test)
+
+    def inputs(self, run: Run) -> Inputs:
+        """The recordings: decisions are read from them, not from samples."""
+        return {"recordings": whole_shards(run.recordings, RECORDINGS)}
+
+    def fit(self, job: TrainingJob) -> dict[str, Any]:
+        """Into the job's folder: the policy and its evaluation."""
         began = time.perf_counter()
-        rows = gathered(recordings_beside(samples), wards.placements)
-        train, val, test = _parts(rows, _split(samples, self.test), "observer ward")
+        rows = gathered(job.run.recordings, wards.placements)
+        train, val, test = _parts(rows, _split(job.run, self.test), "observer ward")
         policy = wards.fit(train, val)
-        save_wards(out / WARDS_FILE, policy, train)
+        save_wards(job.out / WARDS_FILE, policy, train)
         counts = wards.baseline(train, val, test)
         ours, number = policy.chances(test), test.match_id
         tables = {"observer wards": judged(ours, counts, test.cell, number, (1, 5, 20, 50))}
         weights = [*(f"{name}, blurred {blur:g}" for name, blur in policy.maps), "even"]
         told = dict(zip(weights, policy.weights.tolist(), strict=True))
-        return _finish(out, began, "side and five minutes", tables, {"weights": told})
+        return _finish(job.out, began, "side and five minutes", tables, {"weights": told})
 
 
 def _parts(rows: Any, split: Split, what: str) -> tuple[Any, Any, Any]:
@@ -180,7 +177,7 @@ def judged(
         hit = {name: (rank < size).astype(np.float64) for name, rank in place.items()}
         told[f"hit@{size}"] = {
             **{name: float(values.mean()) for name, values in hit.items()},
-            "beside": asdict(difference(hit["ours"], hit["counts"], match_id)),
+            "beside": paired_difference(hit["ours"], hit["counts"], match_id).named(),
         }
     loss = {
         name: -np.log(np.maximum(chance[here, chosen], 1e-9))
@@ -188,7 +185,7 @@ def judged(
     }
     told["log loss"] = {
         **{name: float(values.mean()) for name, values in loss.items()},
-        "beside": asdict(difference(loss["ours"], loss["counts"], match_id)),
+        "beside": paired_difference(loss["ours"], loss["counts"], match_id).named(),
     }
     return told
 
@@ -198,7 +195,7 @@ def _finish(
 ) -> dict[str, Any]:
     seconds = round(time.perf_counter() - began, 1)
     told = {"policy": dict(tables), "counts": counts, "steps": 1, "seconds": seconds, **more}
-    write_text(out / "evaluation.json", json.dumps(told, indent=2) + "\n")
+    write_text(ModelFolder(out).evaluation, json.dumps(told, indent=2) + "\n")
     return told
 
 

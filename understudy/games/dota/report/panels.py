@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from understudy.data import shards
-from understudy.data.runs import Run
-from understudy.games.dota.advice.match_context import Models, Story
+from understudy.data.runs import EVALUATION, Run
+from understudy.errors import InputError
+from understudy.games.dota.advice.match_context import Models, Story, load_models, recorded
 from understudy.games.dota.advice.recommend import SIDES
 from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.policies import wards
@@ -16,12 +17,22 @@ from understudy.games.dota.report.item_timeline import items_panel
 from understudy.games.dota.report.scenarios import firsts, rates
 from understudy.games.dota.sources.tables import EVENTS, MATCHES
 from understudy.games.dota.value.checkpoint import ValueModel
+from understudy.pipeline.game import load
 from understudy.report import charts
-from understudy.report.page import Panel
+from understudy.report.page import Panel, page
 
 SWINGS = 6
 """The minutes in which the chance moved most, told one by one."""
 MAP = 400  # the side of the ward map's drawing
+
+
+def match_page(run: Run, match: str) -> str:
+    """A page on one recorded match: its chances, swings, wards and items."""
+    if not match.isdigit():
+        raise InputError(f"a match of Dota goes by its number, not '{match}'")
+    story = recorded(run, int(match))
+    title = f"Match {match}, patch {story.patch}"
+    return page(title, load("dota").about, match_panels(story, load_models()))
 
 
 def match_panels(story: Story, models: Models) -> list[Panel]:
@@ -187,7 +198,7 @@ def _wards_panel(story: Story) -> Panel:
 def run_panels(run: Run) -> list[Panel]:
     """What the value models of a run are worth."""
     found = []
-    for path in sorted(run.models.glob("*/evaluation.json")):
+    for path in sorted(run.models.glob(f"*/{EVALUATION}")):
         told = json.loads(path.read_text())
         if "line_up" in told:
             found.append(_line_up_panel(path.parent.name, told))
@@ -206,7 +217,7 @@ def _scenario_panels(run: Run) -> list[Panel]:
     if not found:
         return []
     names = ("first", "minutes", "matches", "won", "low", "high")
-    rows = [(r.scenario, r.minutes, r.matches, r.won, r.low, r.high) for r in rates(found)]
+    rows = [(r.scenario, r.minutes, r.won.n, *r.won.plain()) for r in rates(found)]
     table = charts.table(names, rows, percent=names[3:])
     note = (
         "By the minute it happened, with 95 % intervals. Leads come with it: no cause is claimed."

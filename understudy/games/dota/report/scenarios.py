@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from understudy.data.results import wilson
+from understudy.data.stats import Estimate, wilson
 
 BAND = 10
 """Minutes."""
@@ -21,10 +20,7 @@ class Rate:
 
     scenario: str
     minutes: str
-    matches: int
-    won: float
-    low: float
-    high: float
+    won: Estimate
 
 
 def firsts(recordings: Mapping[str, pa.Table]) -> list[tuple[str, int, bool]]:
@@ -66,9 +62,8 @@ def rates(found: list[tuple[str, int, bool]]) -> list[Rate]:
         table.setdefault((scenario, minute // BAND), []).append(won)
     rows = []
     for (scenario, band), results in sorted(table.items(), key=_order):
-        low, high = wilson(float(np.sum(results)), len(results))
         span = f"{band * BAND}-{band * BAND + BAND - 1}"
-        rows.append(Rate(scenario, span, len(results), float(np.mean(results)), low, high))
+        rows.append(Rate(scenario, span, wilson(float(sum(results)), len(results))))
     return rows
 
 

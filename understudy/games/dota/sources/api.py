@@ -64,7 +64,7 @@ class _RefusedError(Exception):
 class Asker:
     """Asks one API, never faster than it may."""
 
-    def __init__(self, api: Api, sleep: Callable[[float], None] = time.sleep):
+    def __init__(self, api: Api, sleep: Callable[[float], None] = time.sleep) -> None:
         self.api, self.sleep = api, sleep
         self._free_at = 0.0
 

@@ -21,9 +21,9 @@ from typing import IO, Any, NamedTuple, cast
 import pyarrow as pa
 
 from understudy.errors import InputError
-from understudy.games import Awaited, Imported
 from understudy.games.dota.sources.opendota import MatchError, Rows, is_parsed, rows_of
 from understudy.games.dota.sources.tables import RECORDINGS, in_order
+from understudy.pipeline.game import Awaited, Imported
 
 MATCHES_PER_BATCH = 250
 UNPARSED = "its replay was never parsed: kept for its result and draft, without any minutes"

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtr
 
-from understudy.games import Imported
 from understudy.games.dota import facts
 from understudy.games.dota.sources.match_files import MATCHES_PER_BATCH
 from understudy.games.dota.sources.tables import RECORDINGS, in_order
+from understudy.pipeline.game import Imported
 
 SHORTEST, LONGEST = 18, 75
 """Minutes. At the longest a match ends for certain."""
@@ -82,7 +82,7 @@ def generate(world: World, matches: int) -> Iterator[Imported]:
 class _Batch:
     """Some consecutive matches: their walks first, then all that follows from them."""
 
-    def __init__(self, world: World, start: int, count: int, total: int):
+    def __init__(self, world: World, start: int, count: int, total: int) -> None:
         self.dice = dice = np.random.default_rng([world.seed, 1, start])
         self.ids = _FIRST_MATCH + np.arange(start, start + count)
         self.began = _FIRST_START + _GAP * np.arange(start, start + count)

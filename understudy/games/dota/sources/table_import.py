@@ -17,9 +17,9 @@ import pyarrow.dataset as ds
 
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games import Awaited, Imported
 from understudy.games.dota.sources.match_files import MATCHES_PER_BATCH
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS, in_order
+from understudy.pipeline.game import Awaited, Imported
 
 _OTHER_NAMES = {"players": "players_static"}
 
@@ -43,7 +43,7 @@ def _source(folder: Path, table: Table) -> ds.Dataset:
     if not folder.is_dir():
         raise InputError(f"there is no folder {folder}")
     for name in (table.name, _OTHER_NAMES.get(table.name, table.name)):
-        whole, parts = folder / f"{name}.parquet", sorted(folder.glob(f"{name}[-/]*.parquet"))
+        whole, parts = folder / f"{name}.parquet", sorted(folder.glob(f"{name}-*.parquet"))
         parts = [whole] if whole.is_file() else parts or sorted(folder.glob(f"{name}/*.parquet"))
         if parts:
             return _opened(folder, parts, table)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from understudy.data.stats import logistic, logit, newton
 from understudy.games.dota.features.timeline import Floats, Ints
 from understudy.games.dota.value.metrics import log_losses
-from understudy.games.dota.value.models import logistic, logit
 
 Calibration = Callable[[Floats], Floats]
 """Chances to better chances."""
@@ -69,8 +69,8 @@ def slope_and_shift(
     known = np.stack([score, np.ones_like(score)], axis=1)
     prior = np.array([0.0 if fixed else slope_prior, shift_prior]) + 1e-6
     centre = np.array([1.0, 0.0])
-    beta = centre.copy()
-    for _ in range(50):
+
+    def slopes(beta: Floats) -> tuple[Floats, Floats]:
         guess = logistic(known @ beta)
         gradient = known.T @ (weight * (guess - won)) + prior * (beta - centre)
         curve = weight * np.maximum(guess * (1 - guess), 1e-9)
@@ -78,11 +78,10 @@ def slope_and_shift(
         if fixed:
             gradient[0], hessian[0] = 0.0, (1.0, 0.0)
             hessian[1, 0] = 0.0
-        step = np.clip(np.linalg.solve(hessian, gradient), -1.0, 1.0)
-        beta = beta - step
-        if np.abs(step).max() < 1e-9:
-            break
-    return float(beta[0]), float(beta[1])
+        return gradient, hessian
+
+    slope, shift = newton(slopes, centre, rounds=50, tolerance=1e-9, longest=1.0)
+    return float(slope), float(shift)
 
 
 def isotonic(won: Floats, chance: Floats, weight: Floats, match_id: Ints) -> Calibration:

@@ -15,10 +15,13 @@ from understudy.data.files import write_text, writing
 from understudy.errors import InputError
 from understudy.games.dota.facts import patch_name
 from understudy.games.dota.features.samples import Samples
+from understudy.games.dota.value.blend import Blend
 from understudy.games.dota.value.drift import ranges
-from understudy.games.dota.value.models import MAJOR, MINOR, Blend, Fitted, Linear, symmetric
+from understudy.games.dota.value.linear import Fitted, Linear
+from understudy.games.dota.value.symmetric import MAJOR, MINOR, symmetric
 
 FORMAT = 2
+MODEL_FILE = "model.json"
 NAMES = (*MAJOR, *MINOR)
 
 
@@ -90,7 +93,7 @@ def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
         "seed": seed,
         "seen": ranges(train),
     }
-    write_text(folder / "model.json", json.dumps(told, indent=1) + "\n")
+    write_text(folder / MODEL_FILE, json.dumps(told, indent=1) + "\n")
     for label, booster in getattr(model.trees, "boosters", {}).items():
         with writing(folder / f"{label}.json") as aside:
             aside.write_bytes(booster.save_raw("json"))
@@ -110,7 +113,7 @@ def load(path: Path) -> ValueModel:
         spread = np.array(told["spread"], np.float64)
         seen = {name: (float(low), float(high)) for name, (low, high) in told["seen"].items()}
         patches = tuple(map(str, told["patches"]))
-    except (OSError, ValueError, KeyError, TypeError) as failure:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
         raise InputError(
             f"{path} is no value model this program reads ({failure}). "
             "Train one: understudy train dota value"

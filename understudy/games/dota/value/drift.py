@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from understudy.data.runs import ModelFolder
+from understudy.data.stats import percentile, resamples_one_by_one
 from understudy.errors import InputError
 from understudy.games.dota import facts
 from understudy.games.dota.features.samples import Samples
@@ -76,7 +78,7 @@ def drift(
 
 def watch(model: "ValueModel", samples: Samples, folder: Path, seed: int = 0) -> dict[str, Any]:
     """A trained model on samples of any run; matches that `folder` says it saw are left out."""
-    trained = folder / "splits" / "train.txt"
+    trained = ModelFolder(folder).splits / "train.txt"
     seen = list(splits.numbers_in(trained)) if trained.is_file() else []
     known = np.isin(samples.match_id, np.array(seen, np.int64))
     fresh = samples.where(~known).begun()
@@ -102,15 +104,14 @@ def _of_one(
     expected = log_losses(chance, chance)
     numbers, place = np.unique(samples.match_id, return_inverse=True)
     weight = samples.weights()
-    dice = np.random.default_rng(seed)
-    slopes, excesses = [], []
-    for _ in range(draws):
-        drawn = np.bincount(dice.integers(len(numbers), size=len(numbers)), minlength=len(numbers))
-        again = weight * drawn[place]
-        slopes.append(slope_and_shift(won, chance, again, 1.0, 1.0)[0])
-        excesses.append(float(again @ (loss - expected) / again.sum()))
-    slope_low, slope_high = np.quantile(slopes, [0.025, 0.975])
-    low, high = np.quantile(excesses, [0.025, 0.975])
+
+    def figures(weight: Floats) -> tuple[float, float]:
+        slope, _ = slope_and_shift(won, chance, weight, 1.0, 1.0)
+        return slope, float(weight @ (loss - expected) / weight.sum())
+
+    drawn = resamples_one_by_one(len(numbers), draws, seed)
+    again = np.array([figures(weight * often[place]) for often in drawn])
+    slope, excess = map(percentile, figures(weight), again.T)
     outside = np.zeros(len(samples), bool)
     for feature, (least, most) in seen.items():
         values = samples.column(feature)
@@ -119,14 +120,14 @@ def _of_one(
         patch=name,
         matches=len(numbers),
         log_loss=float(loss.mean()),
-        excess=float(weight @ (loss - expected) / weight.sum()),
-        excess_low=float(low),
-        excess_high=float(high),
-        slope=slope_and_shift(won, chance, weight, 1.0, 1.0)[0],
-        slope_low=float(slope_low),
-        slope_high=float(slope_high),
+        excess=excess.value,
+        excess_low=excess.low,
+        excess_high=excess.high,
+        slope=slope.value,
+        slope_low=slope.low,
+        slope_high=slope.high,
         out_of_range=float(outside.mean()),
-        verdict=verdict(len(numbers), float(slope_low), float(slope_high), float(low)),
+        verdict=verdict(len(numbers), slope.low, slope.high, excess.low),
     )
 
 

@@ -1,11 +1,10 @@
-"""How good a prediction is, with intervals: whole matches are drawn anew, never rows."""
+"""How good predictions are, row by row and as a whole; `data.stats` says how sure that is."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from understudy.games.dota.features.timeline import Floats, Ints
+from understudy.games.dota.features.timeline import Floats
 
 BAND = 5  # minutes
 
@@ -18,12 +17,9 @@ def log_losses(won: Floats, chance: Floats) -> Floats:
 
 def auc(won: Floats, chance: Floats) -> float:
     """Chance that a won row is placed above a lost one; ties count half. NaN with one kind only."""
-    order = np.argsort(chance, kind="stable")
-    value = chance[order]
-    first = np.flatnonzero(np.concatenate([[True], value[1:] != value[:-1]]))
-    size = np.diff(np.append(first, len(value)))
-    rank = np.empty(len(value))
-    rank[order] = (first + (size + 1) / 2).repeat(size)
+    from scipy.stats import rankdata  # half a second to import; advice does without
+
+    rank = rankdata(chance)
     wins = won.sum()
     losses = len(won) - wins
     if not wins or not losses:
@@ -34,39 +30,6 @@ def auc(won: Floats, chance: Floats) -> float:
 def rmse(truth: Floats, guess: Floats) -> float:
     """Root of the mean squared error."""
     return float(np.sqrt(np.mean((truth - guess) ** 2)))
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One prediction's mean loss less another's; below 0: the first is better."""
-
-    mean: float
-    low: float
-    """Lower end of the 95 % interval."""
-    high: float
-
-
-def difference(
-    one: Floats, other: Floats, match_id: Ints, *, seed: int = 0, draws: int = 2000
-) -> Difference:
-    """Paired by row, drawn by match; the mean is over rows."""
-    _, place = np.unique(match_id, return_inverse=True)
-    total = np.bincount(place, one - other).astype(np.float64)
-    rows = np.bincount(place).astype(np.float64)
-    means = resampled(total, rows, seed, draws)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return Difference(float(total.sum() / rows.sum()), float(low), float(high))
-
-
-def resampled(total: Floats, rows: Floats, seed: int, draws: int) -> Floats:
-    """Means over rows when matches are drawn with replacement; [draws]."""
-    dice = np.random.default_rng(seed)
-    found = []
-    for start in range(0, draws, 250):
-        size = min(250, draws - start)
-        drawn = dice.multinomial(len(total), np.full(len(total), 1 / len(total)), size)
-        found.append((drawn @ total) / (drawn @ rows))
-    return np.concatenate(found)
 
 
 def bands(minute: Floats, last: int = 60) -> dict[str, Any]:

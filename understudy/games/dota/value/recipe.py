@@ -9,33 +9,36 @@ import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from understudy.data.files import write_text
+from understudy.data.runs import ModelFolder, Run
+from understudy.data.shards import whole_shards
+from understudy.data.stats import paired_difference, percentile
 from understudy.errors import InputError
 from understudy.games.dota.facts import patch_name
+from understudy.games.dota.features.encode import VALUE
 from understudy.games.dota.features.samples import Samples, read_samples
 from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.value import metrics, splits
+from understudy.games.dota.value.blend import Best
 from understudy.games.dota.value.calibration import METHODS, bias
 from understudy.games.dota.value.checkpoint import save
 from understudy.games.dota.value.drift import drift, ranges
-from understudy.games.dota.value.models import (
-    CHANGES,
-    V0,
-    V1,
-    Best,
-    Constant,
-    Fitted,
-    Model,
-    Seven,
-    Trees,
+from understudy.games.dota.value.linear import CHANGES, Constant, Fitted, Model, Seven
+from understudy.games.dota.value.splits import (
+    LEFT,
+    SIZES,
+    Split,
+    asked_patch,
+    draw,
+    write_split,
 )
-from understudy.games.dota.value.splits import LEFT, SIZES, Split, draw, write_split
-from understudy.learn.base import Progress
+from understudy.games.dota.value.trees import V0, V1, Trees
+from understudy.learn.base import read_evaluation
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 
 BAR = "LR-7"
 OURS = "best"
@@ -77,24 +80,25 @@ class ValueRecipe:
         models = {name: _settings_of(model) for name, model in self.models.items()}
         return {"split": self.split, "test": self.test, "turns": self.turns, "models": models}
 
-    def fit(
-        self,
-        samples: Path,
-        out: Path,
-        seed: int,
-        *,
-        device: str = "cpu",
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
+    def with_options(self, name: str, options: TrainOptions) -> "ValueRecipe":
+        """It may test on another patch."""
+        return replace(self, test=asked_patch(name, options) or self.test)
+
+    def inputs(self, run: Run) -> Inputs:
+        """The samples, and the files that split them where a person wrote some."""
+        samples = whole_shards(run.samples, [VALUE])
+        by_files = self.split == "files" and self.test is None
+        return {"samples": samples, "splits": splits.split_files(run.splits) if by_files else []}
+
+    def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Fit and judge the line-up; the evaluation and our best lie in `out` afterwards."""
-        done = out / "evaluation.json"
-        if done.is_file():
-            found: dict[str, Any] = json.loads(done.read_text())
-            return found
+        out, seed, progress = job.out, job.seed, job.progress
+        if (done := read_evaluation(out)) is not None:
+            return done
         began = time.perf_counter()
-        known = read_samples(samples)
-        split = self._split(known, samples)
-        write_split(out / "splits", split, seed)
+        known = read_samples(job.run.samples)
+        split = self._split(known, job.run)
+        write_split(ModelFolder(out).splits, split, seed)
         train, val, test = (known.of(part) for part in (split.train, split.val, split.test))
         fitted: dict[str, Fitted] = {}
         for number, (name, model) in enumerate(self.models.items(), start=1):
@@ -113,15 +117,15 @@ class ValueRecipe:
         }
         if progress:
             progress(len(self.models) + 1, len(self.models) + 1, {})
-        write_text(done, json.dumps(evaluation, indent=2) + "\n")
+        write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
         return evaluation
 
-    def _split(self, known: Samples, samples: Path) -> Split:
+    def _split(self, known: Samples, run: Run) -> Split:
         if self.split == "patch" or self.test is not None:
             return splits.by_patch(known.outline(), self.test)
         if self.split == "time":
             return splits.by_time(known.outline())
-        return splits.read_split(samples.parent / "splits")
+        return splits.read_split(run.splits)
 
 
 def _settings_of(model: Any) -> dict[str, Any]:
@@ -157,7 +161,7 @@ def judge(fitted: Mapping[str, Fitted], test: Samples, seed: int) -> dict[str, A
     table = {
         name: {
             **_chance_scores(begun, chances[name], losses[name]),
-            "beside_bar": asdict(metrics.difference(losses[name], losses[BAR], numbers, seed=seed)),
+            "beside_bar": paired_difference(losses[name], losses[BAR], numbers, seed=seed).named(),
             **_change_scores(fitted[name], test, begun),
         }
         for name in fitted
@@ -168,9 +172,9 @@ def judge(fitted: Mapping[str, Fitted], test: Samples, seed: int) -> dict[str, A
             "rows": int(rows.sum()),
             "auc": {name: metrics.auc(won[rows], chances[name][rows]) for name in fitted},
             "log_loss": {name: float(losses[name][rows].mean()) for name in fitted},
-            "beside_bar": asdict(
-                metrics.difference(losses[OURS][rows], losses[BAR][rows], numbers[rows], seed=seed)
-            ),
+            "beside_bar": paired_difference(
+                losses[OURS][rows], losses[BAR][rows], numbers[rows], seed=seed
+            ).named(),
         }
         for band, rows in metrics.bands(minute).items()
     }
@@ -253,12 +257,10 @@ def _turn(
 
 def _summed_up(rows: list[dict[str, float]]) -> dict[str, Any]:
     """Means over draws, with the middle 95 %."""
-    found: dict[str, Any] = {}
-    for name in rows[0]:
-        values = np.array([row[name] for row in rows])
-        low, high = np.quantile(values, [0.025, 0.975])
-        found[name] = {"mean": float(values.mean()), "low": float(low), "high": float(high)}
-    return found
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    return {
+        name: percentile(float(values.mean()), values).named() for name, values in columns.items()
+    }
 
 
 def _drift(model: Fitted, train: Samples, val: Samples, test: Samples, seed: int) -> list[Any]:

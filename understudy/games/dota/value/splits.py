@@ -15,6 +15,7 @@ from understudy.errors import InputError
 from understudy.games.dota import facts
 from understudy.games.dota.features.samples import Outline
 from understudy.games.dota.features.timeline import Ints
+from understudy.learn.recipe import TrainOptions
 
 SIZES = (25, 50, 100, 200, 500, 1000)
 """Matches of a new patch to calibrate on."""
@@ -69,10 +70,25 @@ def by_time(matches: Outline, since: int = SINCE) -> Split:
 
 def read_split(folder: Path) -> Split:
     """From files."""
-    return Split(*(np.array(list(numbers_in(folder / f"{n}.txt")), np.int64) for n in _NAMES))
+    return Split(*(np.array(list(numbers_in(path)), np.int64) for path in _files(folder)))
 
 
 _NAMES = ("train", "val", "test")
+
+
+def split_files(folder: Path) -> list[Path]:
+    """The files that `read_split` reads; InputError where one cannot be used."""
+    read_split(folder)
+    return _files(folder)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [folder / f"{name}.txt" for name in _NAMES]
+
+
+def asked_patch(recipe: str, options: TrainOptions) -> int | None:
+    """The patch a person wants to test on, by OpenDota's number; all that Dota's recipes take."""
+    return options.taken_by(recipe, "test").get("test")
 
 
 def numbers_in(path: Path) -> Iterator[int]:

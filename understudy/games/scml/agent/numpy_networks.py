@@ -148,9 +148,3 @@ class Scores(_Layer):
         own = self.mlp("each", self.standard(np.concatenate([thread, shared], axis=1)))
         together = self.linear("all", own.mean(axis=0, keepdims=True))
         return self.linear("score", np.maximum(own + together, 0))[:, 0]
-
-
-def softmax(scores: Array) -> Array:
-    """Along the last axis."""
-    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=-1, keepdims=True))

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from scipy.special import softmax
 
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle
 from understudy.games.scml.agent.l3_offers import Room, price_of, units_mask, units_of
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
-from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores, softmax
+from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores
 from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import END, NUM_GOALS, REJECT
 from understudy.games.scml.view import columns as p

@@ -29,6 +29,11 @@ from understudy.games.scml.view import inputs
 _NOTE = "goals"
 
 
+def fill_in(samples: Path, checkpoint: Path) -> None:
+    """Fill the goals of an L2 into the samples of a folder."""
+    fill_goals(samples, samples, checkpoint)
+
+
 def fill_goals(
     source: Path, target: Path, checkpoint: Path, progress: Callable[[int, int], None] | None = None
 ) -> None:

@@ -14,17 +14,18 @@ from typing import Any, NamedTuple
 
 from understudy import workers
 from understudy.data.files import write_text, writing
-from understudy.data.runs import RECORD
-from understudy.data.shards import shard_path, shard_paths, write_shard
+from understudy.data.players import PlayerRef
+from understudy.data.runs import RECORD, ModelFolder, Run
+from understudy.data.shards import shard_path, shard_paths, whole_shards, write_shard
 from understudy.errors import InputError
-from understudy.games import PlayerRef
 from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle, write_bundle
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l3 import OfferRecipe
-from understudy.games.scml.learning.layer_recipe import GOALS_FILE
+from understudy.games.scml.learning.layer_recipe import GOALS_FILE, first_weights
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.tournament.design import Tournament, WorldPlan, schedule
-from understudy.learn.base import EVALUATION, Progress, read_evaluation
+from understudy.learn.base import read_evaluation
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 
 
 class _Task(NamedTuple):
@@ -48,53 +49,59 @@ class DaggerRecipe:
     configs: int = 60
     """Configurations played in each round, with two competitors in two worlds each."""
     company: str = "Penguin"
+    start: str = "l3"
+    """The model of the run to begin with."""
     init: Path | None = None
-    """What to begin with. None: the `l3` trained beside it."""
+    """The model to begin with instead, its folder or file."""
 
     def settings(self) -> dict[str, Any]:
-        """All that decides what comes out."""
+        """All that decides what comes out beside the inputs."""
         chosen = {name: getattr(self, name) for name in ("expert", "rounds", "configs", "company")}
-        start = replace(self.l3, init=self.init).settings()
-        return {**chosen, "l3": start}
+        return {**chosen, "l3": self.l3.settings()}
 
-    def fit(
-        self,
-        samples: Path,
-        out: Path,
-        seed: int,
-        *,
-        device: str = "cpu",
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
-        """Play and train in folders below `out`; what is done is not done again."""
-        if (evaluation := read_evaluation(out)) is not None:
-            return evaluation
-        current = self.init or out.parent / "l3"
-        if not (current / WEIGHTS if current.is_dir() else current).is_file():
-            raise InputError(
-                f"{current} holds no weights to begin with. Train them first, or --init"
-            )
-        given = samples
-        if read_bundle(current).about.goals and not (samples / GOALS_FILE).is_file():
-            given = out / "samples"  # what it begins with knows goals, so all samples must
-            fill_goals(samples, given, current)
-        for number in range(1, self.rounds + 1):
-            folder = out / f"round-{number}"
-            self._play(current, folder / "played", 1000 * seed + number)
-            _fill(given, folder)
-            _gather(given, folder)
-            recipe = replace(self.l3, init=current)
-            found = recipe.fit(
-                folder / "samples", folder / "model", seed, device=device, progress=progress
-            )
-            given, current = folder / "samples", folder / "model"
-        first, last = read_bundle(self.init or out.parent / "l3"), read_bundle(current)
-        kept = {name: layer for name, layer in first.layers.items() if name == "l4"}
-        write_bundle(out / WEIGHTS, Bundle({**kept, **last.layers}, last.about))
-        write_text(out / EVALUATION, json.dumps(found, indent=2) + "\n")
+    def with_options(self, name: str, options: TrainOptions) -> "DaggerRecipe":
+        """It may begin with given weights."""
+        return replace(self, **options.taken_by(name, "init"))
+
+    def inputs(self, run: Run) -> Inputs:
+        """The samples, the L2 whose goals are in them, and the weights to begin with."""
+        goals = run.samples / GOALS_FILE
+        return {
+            "weights": [self._first(run)],
+            "samples": whole_shards(run.samples, (MORNING_SAMPLES, ROUND_SAMPLES)),
+            "goals": [goals] if goals.is_file() else [],
+        }
+
+    def _first(self, run: Run) -> Path:
+        found = first_weights(run, self.start, self.init)
+        assert found is not None  # there is a `start`
         return found
 
-    def _play(self, weights: Path, folder: Path, seed: int) -> None:
+    def fit(self, job: TrainingJob) -> dict[str, Any]:
+        """Play and train in folders below the job's; what is done is not done again."""
+        if (evaluation := read_evaluation(job.out)) is not None:
+            return evaluation
+        given, current = job.run.samples, self._first(job.run)
+        first = read_bundle(current)
+        if first.about.goals and not (given / GOALS_FILE).is_file():
+            # what it begins with knows goals, so all samples must
+            fill_goals(given, job.out / "samples", current)
+            given = job.out / "samples"
+        for number in range(1, self.rounds + 1):
+            folder = job.out / f"round-{number}"
+            self._play(current, folder / "played", 1000 * job.seed + number, job.workers)
+            _fill(given, folder)
+            _gather(given, folder)
+            given = folder / "samples"
+            found = self.l3.train(given, current, replace(job, out=folder / "model"))
+            current = folder / "model"
+        last = read_bundle(current)
+        kept = {name: layer for name, layer in first.layers.items() if name == "l4"}
+        write_bundle(job.out / WEIGHTS, Bundle({**kept, **last.layers}, last.about))
+        write_text(ModelFolder(job.out).evaluation, json.dumps(found, indent=2) + "\n")
+        return found
+
+    def _play(self, weights: Path, folder: Path, seed: int, worker: str | int | None) -> None:
         player = PlayerRef(f"dagger+{self.expert}", weights.resolve())
         tournament = Tournament(
             field="official",
@@ -113,7 +120,7 @@ class DaggerRecipe:
             return shard_path(folder, ROUND_SAMPLES, key).is_file()
 
         outcomes = workers.run(
-            _play_and_encode, tasks, workers=None, title="playing", is_done=is_done, quiet=True
+            _play_and_encode, tasks, workers=worker, title="playing", is_done=is_done, quiet=True
         )
         failed = [outcome for outcome in outcomes if outcome.error is not None]
         if failed:
@@ -138,7 +145,7 @@ def _fill(given: Path, folder: Path) -> None:
 
 def _gather(given: Path, folder: Path) -> None:
     """All samples in one folder: those given, and those just played."""
-    together = folder / "samples"
+    together = ModelFolder(folder).samples
     together.mkdir(parents=True, exist_ok=True)
     for path in shard_paths(given, ROUND_SAMPLES):
         _link(path, together / path.name)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -34,8 +34,8 @@ from understudy.games.scml.learning.samples import (
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
 from understudy.learn.supervised.dataset import nothing_found, wanted_rows
-from understudy.learn.supervised.recipe import Descent
 from understudy.learn.supervised.stream import Rows, Shard, Stream, joined
+from understudy.learn.supervised.task import OptimizerSettings
 
 B = TypeVar("B", bound=Rows)
 _WIDE = RULES["std"].quantity_factor
@@ -90,18 +90,18 @@ class MorningRows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reader:
+class Reader(Generic[B]):
     """How the rows of a table become tensors."""
 
     table: Table
     columns: tuple[str, ...]
-    decode: Callable[[pa.Table], Any]
+    decode: Callable[[pa.Table], B]
     keys: tuple[str, ...] = ("split",)
     count: Callable[[pa.Table], int] = len
     """How many tensor rows there will be, told from the columns `keys`."""
 
 
-def round_reader(scheme: Scheme) -> Reader:
+def round_reader(scheme: Scheme) -> Reader[RoundRows]:
     """For L3."""
     columns = "static temporal situation goal_hat scales thread turn history said left prices"
     labels = "baseline money role response quantity ahead price legal talk_gain day_gain"
@@ -110,23 +110,28 @@ def round_reader(scheme: Scheme) -> Reader:
     )
 
 
-def morning_reader(goals: str) -> Reader:
+def morning_reader(goals: str) -> Reader[MorningRows]:
     """For L2; `goals` names the telling of goals to learn from."""
     columns = ("match", "slot", "day", "static", "temporal", "role", goals, "legal", "scales")
     return Reader(MORNING_SAMPLES, columns, lambda rows: _mornings(rows, goals))
 
 
 def streams(
-    reader: Reader, samples: Path, descent: Descent, seed: int, device: torch.device
-) -> dict[str, Stream[Any]]:
+    reader: Reader[B], samples: Path, settings: OptimizerSettings, seed: int, device: torch.device
+) -> dict[str, Stream[B]]:
     """The rows of each split."""
-    return {split: _stream(reader, samples, descent, split, seed, device) for split in SPLITS}
+    return {split: _stream(reader, samples, settings, split, seed, device) for split in SPLITS}
 
 
 def _stream(
-    reader: Reader, samples: Path, descent: Descent, split: str, seed: int, device: torch.device
-) -> Stream[Any]:
-    table, players = reader.table, descent.players
+    reader: Reader[B],
+    samples: Path,
+    settings: OptimizerSettings,
+    split: str,
+    seed: int,
+    device: torch.device,
+) -> Stream[B]:
+    table, players = reader.table, settings.players
 
     def wanted(path: Path, columns: Sequence[str]) -> pa.Table:
         return wanted_rows(path, table, split, players, columns)
@@ -136,21 +141,21 @@ def _stream(
     if not any(shard.rows for shard in found):
         raise InputError(nothing_found(samples, table, split, players))
 
-    def decode(chosen: Sequence[Path]) -> Any:
+    def decode(chosen: Sequence[Path]) -> B:
         return joined([reader.decode(wanted(path, reader.columns)) for path in chosen])
 
     return Stream(
         found,
         decode,
-        batch_size=descent.batch_size,
+        batch_size=settings.batch_size,
         seed=seed,
-        window_rows=descent.window_rows,
+        window_rows=settings.window_rows,
         device=device,
     )
 
 
 def moments(
-    stream: Stream[Any], of: Callable[[Any], Tensor], most: int = 400_000
+    stream: Stream[B], of: Callable[[B], Tensor], most: int = 400_000
 ) -> tuple[Tensor, Tensor]:
     """Mean and spread of each input, over the first rows."""
     rows, total, square = 0, torch.zeros(1).double(), torch.zeros(1).double()
@@ -251,7 +256,7 @@ def _mornings(rows: pa.Table, goals: str) -> MorningRows:
     return _tensors(MorningRows, {**values, "scales": lists(rows, "scales")})
 
 
-def _tensors(kind: Any, columns: Mapping[str, Array]) -> Any:
+def _tensors(kind: type[B], columns: Mapping[str, Array]) -> B:
     return kind(**{name: torch.from_numpy(_own(values)) for name, values in columns.items()})
 
 

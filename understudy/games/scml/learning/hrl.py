@@ -2,17 +2,21 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from understudy.data.files import write_text
+from understudy.data.runs import ModelFolder, Run
+from understudy.data.shards import whole_shards
 from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle, write_bundle
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import PriorityRecipe
-from understudy.learn.base import EVALUATION, Progress, read_evaluation
+from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
+from understudy.learn.base import read_evaluation
+from understudy.learn.recipe import Inputs, Progress, TrainingJob, TrainOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,22 +32,24 @@ class WholeRecipe:
         """Those of the layers."""
         return {name: getattr(self, name).settings() for name in ("l2", "l3", "l4")}
 
-    def fit(
-        self,
-        samples: Path,
-        out: Path,
-        seed: int,
-        *,
-        device: str = "cpu",
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
-        """Train into folders below `out`, then put the weights of all layers into one file."""
+    def with_options(self, name: str, options: TrainOptions) -> "WholeRecipe":
+        """It takes none."""
+        options.taken_by(name)
+        return self
+
+    def inputs(self, run: Run) -> Inputs:
+        """All samples."""
+        return {"samples": whole_shards(run.samples, (MORNING_SAMPLES, ROUND_SAMPLES))}
+
+    def fit(self, job: TrainingJob) -> dict[str, Any]:
+        """Train into folders below the job's, then put the weights of all layers into one file."""
+        out, samples = job.out, job.run.samples
         if (evaluation := read_evaluation(out)) is not None:
             return evaluation
         steps = [self.l2.steps, self.l3.steps, self.l4.steps]
         found = {}
         done = 0
-        filled = out / "samples"
+        filled = ModelFolder(out).samples
         for name, recipe, source in (
             ("l2", self.l2, samples),
             ("l3", self.l3, filled),
@@ -51,8 +57,8 @@ class WholeRecipe:
         ):
             if name == "l3":
                 fill_goals(samples, filled, out / "l2")
-            told = _shifted(progress, done, sum(steps))
-            found[name] = recipe.fit(source, out / name, seed, device=device, progress=told)
+            told = _shifted(job.progress, done, sum(steps))
+            found[name] = recipe.train(source, None, replace(job, out=out / name, progress=told))
             done += recipe.steps
         return _together(out, found)
 
@@ -77,5 +83,5 @@ def _together(out: Path, found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
         "test": found["l3"]["test"],
         "layers": dict(found),
     }
-    write_text(out / EVALUATION, json.dumps(evaluation, indent=2) + "\n")
+    write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
     return evaluation

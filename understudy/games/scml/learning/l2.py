@@ -1,6 +1,5 @@
 """Train L2: foretell in the morning what an expert will be after on the day."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -11,14 +10,17 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import smooth_l1_loss
 
-from understudy.games.scml.agent.checkpoint import WEIGHTS, About, feature_names, read_bundle
+from understudy.games.scml.agent.checkpoint import About, feature_names
 from understudy.games.scml.agent.numpy_networks import raw_goals
 from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import BUCKETS, SIDES
-from understudy.games.scml.learning.dataset import MorningRows, Reader, moments, morning_reader
-from understudy.games.scml.learning.layer_recipe import LayerRecipe, loaded, save_layer
+from understudy.games.scml.learning.dataset import MorningRows, moments, morning_reader, streams
+from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
 from understudy.games.scml.learning.networks import GoalNetwork
+from understudy.games.scml.learning.samples import MORNING_SAMPLES
 from understudy.learn.base import Loss
+from understudy.learn.supervised.stream import Stream
+from understudy.learn.supervised.task import TrainingTask
 
 WHAT = ("units", "price")
 
@@ -55,21 +57,29 @@ class GoalRecipe(LayerRecipe):
     """How much more a goal counts for each e-fold of its units: most goals are 0."""
 
     layer = "l2"
+    table = MORNING_SAMPLES
 
-    @property
-    def identity(self) -> str:
-        """All that decides which weights fit."""
-        return f"l2 {self.hidden} {feature_names()}"
-
-    def reader(self) -> Reader:
-        """Mornings."""
-        return morning_reader(self.goals)
-
-    def build(self, splits: Mapping[str, Any], seed: int) -> GoalNetwork:
-        """New weights, or those to begin with."""
+    def prepare(
+        self, samples: Path, init: Path | None, seed: int, device: torch.device
+    ) -> TrainingTask[GoalNetwork, MorningRows]:
+        """Mornings, and the goals of the day."""
+        splits = streams(morning_reader(self.goals), samples, self, seed, device)
         network = GoalNetwork(self.hidden, seed)
         network.standard.set(*moments(splits["train"], lambda batch: batch.x))
-        return self.started(network)
+        usual = mean_goals(splits["train"])
+        about = About(features=feature_names(), goals=True)
+        return TrainingTask(
+            game=self.table.game,
+            optimizer=self,
+            identity=f"l2 {self.hidden} {feature_names()}",
+            network=begun(network, "l2", init),
+            splits=splits,
+            loss=self.loss,
+            score=lambda network, split: evaluate(self, network, splits[split], usual),
+            save=lambda folder, network, name: save_layer(folder / name, "l2", network, about),
+            load=lambda folder: best(GoalNetwork(self.hidden, None), "l2", folder),
+            facts={"rows": splits["train"].rows},
+        )
 
     def loss(self, network: GoalNetwork, batch: MorningRows) -> Loss:
         """Of units where a goal is possible, of prices where there is one."""
@@ -81,19 +91,6 @@ class GoalRecipe(LayerRecipe):
             smooth_l1_loss(said[..., 1], target.price, reduction="none"), target.wanted.float()
         )
         return Loss(units + self.price_share * price, {"units": units, "price": price})
-
-    def score(self, network: GoalNetwork, splits: Mapping[str, Any], split: str) -> "GoalScore":
-        """In raw units, beside what needs no network."""
-        return evaluate(self, network, splits, split)
-
-    def save(self, folder: Path, network: GoalNetwork, name: str) -> None:
-        """A bundle of L2 alone."""
-        save_layer(folder / name, "l2", network, About(features=feature_names(), goals=True))
-
-    def load(self, folder: Path) -> GoalNetwork:
-        """The best weights."""
-        bundle = read_bundle(folder / WEIGHTS).needs("l2")
-        return loaded(GoalNetwork(self.hidden, None), bundle.layers["l2"], str(folder)).eval()
 
 
 def _mean(values: Tensor, weight: Tensor) -> Tensor:
@@ -140,7 +137,7 @@ class _Goals(NamedTuple):
 
 
 @torch.no_grad()
-def _read(recipe: GoalRecipe, network: GoalNetwork, stream: Any) -> _Goals:
+def _read(recipe: GoalRecipe, network: GoalNetwork, stream: Stream[MorningRows]) -> _Goals:
     parts: list[tuple[Array, ...]] = []
     loss = 0.0
     for batch in stream.in_order(16_384):
@@ -154,19 +151,18 @@ def _read(recipe: GoalRecipe, network: GoalNetwork, stream: Any) -> _Goals:
 
 
 def evaluate(
-    recipe: GoalRecipe, network: GoalNetwork, splits: Mapping[str, Any], split: str
+    recipe: GoalRecipe, network: GoalNetwork, stream: Stream[MorningRows], usual: Array
 ) -> GoalScore:
-    """Errors in raw units; units where a goal is possible, prices where something is wanted."""
-    train = splits["train"]
-    if not hasattr(train, "means"):
-        seen = _read(recipe, network, train)
-        train.means = _means(seen)
-    found = _read(recipe, network, splits[split])
+    """Errors in raw units; units where a goal is possible, prices where something is wanted.
+
+    `usual` is the mean of each goal in training.
+    """
+    found = _read(recipe, network, stream)
     wanted = found.possible & (found.true[..., 0] > 0)
     raw = {}
     for place, what in enumerate(WHAT):
         counts = found.possible if what == "units" else wanted
-        mean = np.broadcast_to(train.means[..., place], found.true.shape[:-1])
+        mean = np.broadcast_to(usual[..., place], found.true.shape[:-1])
         guesses = {
             "ours": found.ours[..., place],
             "mean": mean,
@@ -178,11 +174,13 @@ def evaluate(
     return GoalScore(len(found.true), found.loss, raw, _by_bucket(found))
 
 
-def _means(seen: _Goals) -> Array:
-    """By goal: the mean of what counts."""
-    wanted = seen.possible & (seen.true[..., 0] > 0)
-    counts = np.stack([seen.possible, wanted], axis=3)
-    total = (seen.true * counts).sum(axis=0)
+def mean_goals(train: Stream[MorningRows]) -> Array:
+    """By goal: the mean of what counts, [buckets, 2 sides, units and price]."""
+    batches = [(batch.goals, batch.possible) for batch in train.in_order(16_384)]
+    goals, can = (torch.cat(part).cpu().numpy() for part in zip(*batches, strict=True))
+    true, possible = goals.reshape(len(goals), -1, 2, 2), can.reshape(len(can), -1, 2)
+    counts = np.stack([possible, possible & (true[..., 0] > 0)], axis=3)
+    total = (true * counts).sum(axis=0)
     return np.asarray(total / np.maximum(counts.sum(axis=0), 1))
 
 

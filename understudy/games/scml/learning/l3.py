@@ -1,7 +1,7 @@
 """Train L3: clone the recorded decisions, or those among them that turned out well."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -11,9 +11,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy, smooth_l1_loss
 
+from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import (
-    WEIGHTS,
     About,
     Bundle,
     feature_names,
@@ -21,16 +21,37 @@ from understudy.games.scml.agent.checkpoint import (
     write_bundle,
 )
 from understudy.games.scml.agent.l3_offers import HEADS, Scheme, price_of, units_of
+from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import RESPONSES
-from understudy.games.scml.learning.dataset import Reader, RoundRows, moments, room_of, round_reader
-from understudy.games.scml.learning.layer_recipe import GOALS_FILE, LayerRecipe, loaded, weights_of
+from understudy.games.scml.learning.dataset import (
+    RoundRows,
+    moments,
+    room_of,
+    round_reader,
+    streams,
+)
+from understudy.games.scml.learning.layer_recipe import (
+    GOALS_FILE,
+    LayerRecipe,
+    begun,
+    best,
+    first_weights,
+    weights_of,
+)
 from understudy.games.scml.learning.networks import OfferNetwork
-from understudy.learn.base import Loss, Progress
+from understudy.games.scml.learning.samples import ROUND_SAMPLES
+from understudy.learn.base import Loss
+from understudy.learn.recipe import Inputs, TrainingJob
+from understudy.learn.supervised.loop import train
+from understudy.learn.supervised.stream import Stream
+from understudy.learn.supervised.task import TrainingTask
 
 NEVER = -1e9
 """Logit of what L1 forbids."""
 HEAD_NAMES = ("response", "day", "units", "price")
 Kind = Literal["cloning", "awr"]
+Layers = Mapping[str, Mapping[str, Array]]
+NO_LAYERS: Layers = {}
 
 
 class Logits(NamedTuple):
@@ -80,57 +101,60 @@ class OfferRecipe(LayerRecipe):
     """AWR: how much the day's gain counts beside the talk's."""
 
     layer = "l3"
+    table = ROUND_SAMPLES
 
-    def fit(
+    def inputs(self, run: Run) -> Inputs:
+        """The samples, the L2 whose goals are in them, and the weights to begin with."""
+        goals = run.samples / GOALS_FILE
+        return {**super().inputs(run), "goals": [goals] if goals.is_file() else []}
+
+    def fit(self, job: TrainingJob) -> dict[str, Any]:
+        """Train L3, and keep the other layers of the model it goes on from."""
+        init = first_weights(job.run, self.start, self.init)
+        others = {} if init is None else dict(read_bundle(init).layers)
+        others.pop("l3", None)
+        return train(
+            lambda place: self.prepare(job.run.samples, init, job.seed, place, others), job
+        )
+
+    def prepare(
         self,
         samples: Path,
-        out: Path,
+        init: Path | None,
         seed: int,
-        *,
-        device: str = "cpu",
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
-        """AWR goes on from weights: those to begin with, or the `l3` trained beside it."""
-        if self.kind == "awr" and self.init is None:
-            beside = out.parent / "l3"
-            if not (beside / WEIGHTS).is_file():
-                raise InputError(
-                    f"{beside} holds no weights to go on from. Train them: understudy train scml "
-                    "l3; or name others with --init"
-                )
-            return replace(self, init=beside).fit(
-                samples, out, seed, device=device, progress=progress
-            )
-        return super().fit(samples, out, seed, device=device, progress=progress)
-
-    @property
-    def identity(self) -> str:
-        """All that decides which weights fit."""
-        return f"l3 {self.scheme} {self.hidden} {self.width} {self.depth} {feature_names()}"
-
-    def reader(self) -> Reader:
-        """Decisions about one talk each."""
-        return round_reader(self.scheme)
-
-    def splits(self, samples: Path, seed: int, device: torch.device) -> dict[str, Any]:
-        """The rows of each split; and where they come from, for `save`."""
-        found = super().splits(samples, seed, device)
-        for stream in found.values():
-            stream.folder = samples
-        return found
-
-    def build(self, splits: Mapping[str, Any], seed: int) -> OfferNetwork:
-        """New weights, or those to begin with."""
+        device: torch.device,
+        others: Layers = NO_LAYERS,
+    ) -> TrainingTask[OfferNetwork, RoundRows]:
+        """Decisions about one talk each; `others` are layers to keep beside L3."""
+        splits = streams(round_reader(self.scheme), samples, self, seed, device)
         network = self._network(seed)
         network.standard.set(*moments(splits["train"], lambda batch: batch.x))
-        goals_from: Path = splits["train"].folder / GOALS_FILE
-        network.goals_from = goals_from
-        if self.init is not None and read_bundle(self.init).about.goals != goals_from.is_file():
+        goals = samples / GOALS_FILE
+        if init is not None and read_bundle(init).about.goals != goals.is_file():
             raise InputError(
-                f"{self.init} and the samples differ in whether they know L2's goals. Fill them "
-                f"in: understudy encode scml --goals {self.init}; or begin with other weights"
+                f"{init} and the samples differ in whether they know L2's goals. Fill them "
+                f"in: understudy encode scml --goals {init}; or begin with other weights"
             )
-        return self.started(network)
+        if goals.is_file():  # the L2 it is trained with, so that it can play
+            others = {**others, "l2": read_bundle(goals).layers["l2"]}
+        about = About(features=feature_names(), scheme=self.scheme, goals=goals.is_file())
+        counts = count_choices(self.scheme, splits["train"])
+
+        def save(folder: Path, network: OfferNetwork, name: str) -> None:
+            write_bundle(folder / name, Bundle({**others, "l3": weights_of(network)}, about))
+
+        return TrainingTask(
+            game=self.table.game,
+            optimizer=self,
+            identity=f"l3 {self.scheme} {self.hidden} {self.width} {self.depth} {feature_names()}",
+            network=begun(network, "l3", init),
+            splits=splits,
+            loss=self.loss,
+            score=lambda network, split: evaluate(self, network, splits[split], counts),
+            save=save,
+            load=lambda folder: best(self._network(None), "l3", folder),
+            facts={"rows": splits["train"].rows},
+        )
 
     def _network(self, seed: int | None) -> OfferNetwork:
         return OfferNetwork(self.scheme, self.hidden, self.width, self.depth, seed)
@@ -156,25 +180,6 @@ class OfferRecipe(LayerRecipe):
         advantage = by_talk + self.day_share * by_day
         weight = (advantage / self.temperature).exp().clamp(max=self.most_weight)
         return weight / weight.mean(), {"most_weight": (weight >= self.most_weight).float().mean()}
-
-    def score(self, network: OfferNetwork, splits: Mapping[str, Any], split: str) -> "OfferScore":
-        """Beside what needs no network at all."""
-        return evaluate(self, network, splits, split)
-
-    def save(self, folder: Path, network: OfferNetwork, name: str) -> None:
-        """With the L2 whose goals it was trained with, so that it can play."""
-        layers = {"l3": weights_of(network)}
-        goals_from = network.goals_from
-        has_goals = goals_from is not None and goals_from.is_file()
-        if goals_from is not None and has_goals:
-            layers["l2"] = dict(read_bundle(goals_from).layers["l2"])
-        about = About(features=feature_names(), scheme=self.scheme, goals=has_goals)
-        write_bundle(folder / name, Bundle(layers, about))
-
-    def load(self, folder: Path) -> OfferNetwork:
-        """The best weights."""
-        bundle = read_bundle(folder / WEIGHTS).needs("l3")
-        return loaded(self._network(None), bundle.layers["l3"], str(folder)).eval()
 
 
 def _measured(better: Float[Tensor, " B"], buys: Bool[Tensor, " B"]) -> Float[Tensor, " B"]:
@@ -241,30 +246,33 @@ class _Tally:
         return float(self.totals[name] / max(self.totals[count], 1))
 
 
-def _counts(recipe: OfferRecipe, splits: Mapping[str, Any]) -> dict[str, Any]:
-    """How often each option was chosen in training, and the mean offer."""
-    train = splits["train"]
-    if not hasattr(train, "counted"):
-        tally, sizes = _Tally(), HEADS[recipe.scheme]
-        for batch in train.in_order(65_536):
-            for name in HEAD_NAMES:
-                chosen = getattr(batch, name)
-                chosen = chosen if name == "response" else chosen[batch.offers]
-                tally.add(name, torch.bincount(chosen, minlength=sizes[name]))
-            tally.add("offers", batch.offers.sum())
-            tally.add("done", (batch.done * batch.offers[:, None]).sum(0).double())
-        train.counted = tally.totals
-    return train.counted
+def count_choices(scheme: Scheme, train: Stream[RoundRows]) -> dict[str, Tensor]:
+    """How often each option was chosen in training, and the sum of all offers."""
+    tally, sizes = _Tally(), HEADS[scheme]
+    for batch in train.in_order(65_536):
+        for name in HEAD_NAMES:
+            chosen = getattr(batch, name)
+            chosen = chosen if name == "response" else chosen[batch.offers]
+            tally.add(name, torch.bincount(chosen, minlength=sizes[name]))
+        tally.add("offers", batch.offers.sum())
+        tally.add("done", (batch.done * batch.offers[:, None]).sum(0).double())
+    return tally.totals
 
 
 @torch.no_grad()
 def evaluate(
-    recipe: OfferRecipe, network: OfferNetwork, splits: Mapping[str, Any], split: str
+    recipe: OfferRecipe,
+    network: OfferNetwork,
+    stream: Stream[RoundRows],
+    counts: Mapping[str, Tensor],
 ) -> OfferScore:
-    """Score L3 on a split, row by row as recorded; offers are compared on the recorded day."""
-    counts, tally = _counts(recipe, splits), _Tally()
+    """Score L3 on a split, row by row as recorded; offers are compared on the recorded day.
+
+    `counts` are the training's: see `count_choices`.
+    """
+    tally = _Tally()
     mean_offer = (counts["done"] / counts["offers"].clamp(min=1)).cpu().numpy()
-    for batch in splits[split].in_order(16_384):
+    for batch in stream.in_order(16_384):
         found = logits(network, batch)
         tally.add("rows", len(batch.x))
         tally.add("loss", recipe.loss(network, batch).value.item() * len(batch.x))

@@ -1,6 +1,5 @@
 """Train L4: a set network that weighs the talks of a decision as its teacher does."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,16 +10,18 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from understudy.games.scml.agent.checkpoint import WEIGHTS, About, feature_names, read_bundle
+from understudy.games.scml.agent.checkpoint import About, feature_names
 from understudy.games.scml.agent.l4_priorities import teacher_scores
 from understudy.games.scml.arrays import Array
-from understudy.games.scml.learning.dataset import Reader, lists, moments
-from understudy.games.scml.learning.layer_recipe import LayerRecipe, loaded, save_layer
+from understudy.games.scml.learning.dataset import Reader, lists, moments, streams
+from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
 from understudy.games.scml.learning.networks import PriorityNetwork
 from understudy.games.scml.learning.samples import ROUND_SAMPLES
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
 from understudy.learn.base import Loss
+from understudy.learn.supervised.stream import Stream
+from understudy.learn.supervised.task import TrainingTask
 
 MOST_TALKS = 12
 """Of a decision; those beyond are left out of training."""
@@ -41,7 +42,7 @@ class DecisionRows(NamedTuple):
         return DecisionRows(*(x.index_select(0, rows) for x in self))
 
 
-def decision_reader() -> Reader:
+def decision_reader() -> Reader[DecisionRows]:
     """Joint decisions out of rows of talks."""
     keys = ("match", "slot", "moment")
     columns = (*keys, "static", "situation", "goal_hat", "scales", "thread")
@@ -91,40 +92,32 @@ class PriorityRecipe(LayerRecipe):
     hidden: int = 64
 
     layer = "l4"
+    table = ROUND_SAMPLES
 
-    @property
-    def identity(self) -> str:
-        """All that decides which weights fit."""
-        return f"l4 {self.hidden} {feature_names()}"
-
-    def reader(self) -> Reader:
-        """Joint decisions."""
-        return decision_reader()
-
-    def build(self, splits: Mapping[str, Any], seed: int) -> PriorityNetwork:
-        """New weights, or those to begin with."""
+    def prepare(
+        self, samples: Path, init: Path | None, seed: int, device: torch.device
+    ) -> TrainingTask[PriorityNetwork, DecisionRows]:
+        """Joint decisions, and the teacher's scores of their talks."""
+        splits = streams(decision_reader(), samples, self, seed, device)
         network = PriorityNetwork(self.hidden, seed)
         network.standard.set(*moments(splits["train"], _talks))
-        return self.started(network)
+        about = About(features=feature_names())
+        return TrainingTask(
+            game=self.table.game,
+            optimizer=self,
+            identity=f"l4 {self.hidden} {feature_names()}",
+            network=begun(network, "l4", init),
+            splits=splits,
+            loss=self.loss,
+            score=lambda network, split: evaluate(network, splits[split]),
+            save=lambda folder, network, name: save_layer(folder / name, "l4", network, about),
+            load=lambda folder: best(PriorityNetwork(self.hidden, None), "l4", folder),
+            facts={"rows": splits["train"].rows},
+        )
 
     def loss(self, network: PriorityNetwork, batch: DecisionRows) -> Loss:
         """How far the network's weights are from the teacher's, KL(teacher || network)."""
         return Loss(_divergence(scores(network, batch), batch).mean(), {})
-
-    def score(
-        self, network: PriorityNetwork, splits: Mapping[str, Any], split: str
-    ) -> "PriorityScore":
-        """Beside equal weights and the order as it comes."""
-        return evaluate(network, splits[split])
-
-    def save(self, folder: Path, network: PriorityNetwork, name: str) -> None:
-        """A bundle of L4 alone."""
-        save_layer(folder / name, "l4", network, About(features=feature_names()))
-
-    def load(self, folder: Path) -> PriorityNetwork:
-        """The best weights."""
-        bundle = read_bundle(folder / WEIGHTS).needs("l4")
-        return loaded(PriorityNetwork(self.hidden, None), bundle.layers["l4"], str(folder)).eval()
 
 
 def _talks(batch: DecisionRows) -> Tensor:
@@ -162,7 +155,7 @@ class PriorityScore:
 
 
 @torch.no_grad()
-def evaluate(network: PriorityNetwork, stream: Any) -> PriorityScore:
+def evaluate(network: PriorityNetwork, stream: Stream[DecisionRows]) -> PriorityScore:
     """Over all decisions of a split."""
     totals = torch.zeros(5, dtype=torch.float64)
     for batch in stream.in_order(8_192):
@@ -178,7 +171,6 @@ def evaluate(network: PriorityNetwork, stream: Any) -> PriorityScore:
                 several.sum(),
             ]
         ).cpu()
-    rows, several = stream.rows, max(totals[4].item(), 1)
-    mean = totals / rows
-    first, listed = (totals[2:4] / several).tolist()
-    return PriorityScore(rows, mean[0].item(), mean[1].item(), first, listed)
+    mean = totals / stream.rows
+    first, listed = (totals[2:4] / max(totals[4].item(), 1)).tolist()
+    return PriorityScore(stream.rows, mean[0].item(), mean[1].item(), first, listed)

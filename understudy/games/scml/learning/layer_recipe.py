@@ -1,22 +1,26 @@
-"""What the recipes of L2 and L3 have in common."""
+"""What the recipes of L2, L3 and L4 have in common."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import torch
 from torch import nn
 
-from understudy.data.files import digest
+from understudy.data.runs import Run
+from understudy.data.schema import Table
+from understudy.data.shards import whole_shards
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import WEIGHTS, About, Bundle, read_bundle, write_bundle
 from understudy.games.scml.arrays import Array
-from understudy.games.scml.learning.dataset import Reader, streams
-from understudy.learn.base import Progress
 from understudy.learn.policy import misfits
-from understudy.learn.supervised.recipe import Descent
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
+from understudy.learn.supervised.loop import train
+from understudy.learn.supervised.task import OptimizerSettings, TrainingTask
 
 N = TypeVar("N", bound=nn.Module)
 GOALS_FILE = "goals.safetensors"
@@ -24,66 +28,70 @@ GOALS_FILE = "goals.safetensors"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LayerRecipe(Descent):
+class LayerRecipe(OptimizerSettings, ABC):
     """Train one layer."""
 
     description: str
+    start: str | None = None
+    """The model of the run to go on from. None: new weights."""
     init: Path | None = None
-    """Begin with these weights instead of new ones."""
+    """The model to go on from instead, its folder or file."""
 
-    layer = ""
+    layer: ClassVar[str]
+    table: ClassVar[Table]
+    """What it learns from."""
+
+    @abstractmethod
+    def prepare(
+        self, samples: Path, init: Path | None, seed: int, device: torch.device
+    ) -> TrainingTask[Any, Any]:
+        """What the loop needs, with new weights or with those of `init` to begin with."""
 
     def settings(self) -> dict[str, Any]:
-        """Everything but the description, which changes nothing."""
-        chosen = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        del chosen["description"]
-        chosen["init"] = None if self.init is None else digest(_file(self.init))
-        return chosen
+        """Everything but the description, and the weights to begin with, which are an input."""
+        left_out = ("description", "start", "init")
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
 
-    def fit(
-        self,
-        samples: Path,
-        out: Path,
-        seed: int,
-        *,
-        device: str = "cpu",
-        progress: Progress | None = None,
-    ) -> dict[str, Any]:
-        """Train into the folder `out`, or go on there; returns what `evaluation.json` holds."""
-        from understudy.learn.supervised.loop import fit
+    def with_options(self, name: str, options: TrainOptions) -> Self:
+        """It may begin with given weights."""
+        return replace(self, **options.taken_by(name, "init"))
 
-        return fit(self, samples, out, seed, device=device, progress=progress)  # type: ignore[arg-type]
+    def inputs(self, run: Run) -> Inputs:
+        """The samples, and the weights to begin with."""
+        weights = first_weights(run, self.start, self.init)
+        samples = whole_shards(run.samples, [self.table])
+        return {"samples": samples, "weights": [] if weights is None else [weights]}
 
-    # --- for the loop ----------------------------------------------------------------------------
+    def fit(self, job: TrainingJob) -> dict[str, Any]:
+        """Train on the run's samples; returns what `evaluation.json` holds."""
+        return self.train(job.run.samples, first_weights(job.run, self.start, self.init), job)
 
-    @property
-    def descent(self) -> Descent:
-        """The settings of the loop."""
-        return self
+    def train(self, samples: Path, init: Path | None, job: TrainingJob) -> dict[str, Any]:
+        """Train on these samples, from the weights of `init` if given; what came out."""
+        return train(partial(self.prepare, samples, init, job.seed), job)
 
-    @property
-    def game(self) -> str:
-        """Whose samples it learns from."""
-        return "scml"
 
-    def reader(self) -> Reader:
-        """The rows it learns from."""
-        raise NotImplementedError
+def first_weights(run: Run, start: str | None, init: Path | None) -> Path | None:
+    """The file of the weights to begin with: `init`'s, or those of a model of the run; or none."""
+    if init is not None:
+        if not (found := _file(init)).is_file():
+            raise InputError(f"--init {init}: there are no weights")
+        return found
+    if start is None:
+        return None
+    if not (found := run.model(start) / WEIGHTS).is_file():
+        raise InputError(
+            f"{found.parent} holds no weights to begin with. Train them: understudy train scml "
+            f"{start}; or name others with --init"
+        )
+    return found
 
-    def splits(self, samples: Path, seed: int, device: torch.device) -> dict[str, Any]:
-        """The rows of each split."""
-        return streams(self.reader(), samples, self, seed, device)
 
-    def facts(self, splits: Mapping[str, Any]) -> dict[str, Any]:
-        """What there was to learn from."""
-        return {"rows": splits["train"].rows}
-
-    def started(self, network: N) -> N:
-        """The network with the weights to begin with, if there are any."""
-        if self.init is None:
-            return network
-        bundle = read_bundle(self.init).needs(self.layer)
-        return loaded(network, bundle.layers[self.layer], str(self.init))
+def begun(network: N, layer: str, init: Path | None) -> N:
+    """The network with the weights to begin with, if there are any."""
+    if init is None:
+        return network
+    return loaded(network, read_bundle(init).needs(layer).layers[layer], str(init))
 
 
 def loaded(network: N, weights: Mapping[str, Array], where: str) -> N:
@@ -93,6 +101,12 @@ def loaded(network: N, weights: Mapping[str, Array], where: str) -> N:
         raise InputError(f"{where}: {misfit}. Train again, or leave out --init")
     network.load_state_dict(tensors)
     return network
+
+
+def best(network: N, layer: str, folder: Path) -> N:
+    """A network with the weights that did best, from a model's folder."""
+    bundle = read_bundle(folder / WEIGHTS).needs(layer)
+    return loaded(network, bundle.layers[layer], str(folder)).eval()
 
 
 def weights_of(network: nn.Module) -> dict[str, Array]:
@@ -106,7 +120,4 @@ def save_layer(path: Path, layer: str, network: nn.Module, about: About) -> None
 
 
 def _file(path: Path) -> Path:
-    found = path / WEIGHTS if path.is_dir() else path
-    if not found.is_file():
-        raise InputError(f"--init {path}: there are no weights")
-    return found
+    return path / WEIGHTS if path.is_dir() else path

@@ -5,7 +5,6 @@ Axes: B rows, T offers of a talk, D width, K talks of a decision.
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 from jaxtyping import Float, Int
@@ -121,9 +120,6 @@ class HistoryNetwork(nn.Module):
 
 class OfferNetwork(nn.Module):
     """L3: a talk, all that surrounds it, and what is left for it, to choices and values."""
-
-    goals_from: Path | None = None
-    """The L2 whose goals it was trained with, to be kept beside it."""
 
     def __init__(
         self,

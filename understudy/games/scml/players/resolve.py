@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
-from understudy.games import Game, PlayerRef
-from understudy.games.players import resolve
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players import catalogue as agents
+from understudy.pipeline.game import Game
+from understudy.pipeline.players import resolve
 
 ABOUT = {
     "understudy.": "of this project",

@@ -18,6 +18,7 @@ from scml.oneshot.common import SYSTEM_BUYER_ID, SYSTEM_SELLER_ID
 
 from understudy.data import shards
 from understudy.data.files import writing
+from understudy.data.runs import CSV
 from understudy.games.scml.engine.prices import TradingPrices
 from understudy.games.scml.recording.tables import RECORDINGS
 
@@ -33,7 +34,7 @@ def write_all(folder: Path) -> int:
             table.name: shards.read_shard(shards.shard_path(folder, table, key), table)
             for table in RECORDINGS
         }
-        written += write_csv(folder / "csv", recordings)
+        written += write_csv(folder / CSV, recordings)
     return written
 
 

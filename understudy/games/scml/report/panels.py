@@ -6,10 +6,10 @@ import pyarrow as pa
 
 from understudy.data.results import read_results, results_of
 from understudy.data.runs import Run
+from understudy.data.stats import Estimate
 from understudy.games.scml.recording.tables import RESULTS
 from understudy.games.scml.report.trace_panels import trace_panels
 from understudy.games.scml.report.world_page import explorer_panels
-from understudy.games.scml.strength.effects import Estimate
 from understudy.games.scml.strength.paired import LEVEL_NAMES, Rows
 from understudy.games.scml.strength.strength import PlayerStrength, Strength, assess
 from understudy.report import charts
@@ -216,16 +216,14 @@ def _cut(strength: Strength) -> str:
 
 
 def _interval(label: str, found: Estimate | None) -> Interval:
-    return Interval(label, *map(_short, found or (None,)))
+    return Interval(label, *map(_short, found.plain() if found else (None,)))
 
 
 def _give_or_take(found: Estimate | None) -> tuple[float | None, float | None]:
     """The value and half the width of its interval, for tables with little room."""
     if found is None:
         return None, None
-    if found.low is None or found.high is None:
-        return found.value, None
-    return found.value, (found.high - found.low) / 2
+    return found.value, (found.high - found.low) / 2 if found.bounded else None
 
 
 def _rounded(cells: Sequence[charts.Cell]) -> list[charts.Cell]:

@@ -20,7 +20,7 @@ from understudy.games.scml.domain import ROUNDS, RULES, track_named
 from understudy.games.scml.recording.failures import Failure
 from understudy.games.scml.recording.negotiations import ENDINGS, opens, talks, written
 from understudy.games.scml.recording.tables import CONTRACTS, DAY_LEDGER, DECISIONS, WORLDS
-from understudy.games.scml.report.viewer import world_panel
+from understudy.games.scml.report.viewer import world_page, world_panel
 from understudy.report.page import Panel
 
 VERSION = 1
@@ -76,6 +76,11 @@ def _matches(path: Path, table: Table) -> set[str]:
     if not path.is_file():
         return set()
     return set(shards.read_shard(path, table, ["match"])["match"].unique().to_pylist())
+
+
+def match_page(run: Run, match: str) -> str:
+    """A page to look into one recorded world."""
+    return world_page(find_world(run, match))
 
 
 def find_world(run: Run, match: str) -> dict[str, Any]:

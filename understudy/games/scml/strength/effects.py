@@ -1,4 +1,4 @@
-"""How sure a number is when configurations are what chance draws: bootstrap, effects, intervals.
+"""Effects of players beside effects of slots, and the tournament's own score, for all resamples.
 
 Worlds of one configuration share sizes, prices and fillers, so they are drawn together or not at
 all. Everything resampled is a sum over configurations: a resample is a row of weights, and all of
@@ -8,87 +8,16 @@ Axes: R resamples, C configurations, N players, M unordered pairs of players.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
-Array = np.ndarray[Any, Any]
+from understudy.data.stats import Array, ratio
 
-TAIL = 0.025  # on each side of a 95 % interval
 ANCHOR = 1e-6  # weight of the first estimate, which holds what a resample leaves open
 BATCH = 200_000  # numbers worked on at a time: more would leave the processor's cache
-T_QUANTILES = (12.706, 4.303, 3.182, 2.776)  # of Student's t at 1 - TAIL, for 1 to 4 degrees
 UPPER_LIMIT = 2.0  # scml cuts scores above the third quartile by this many interquartile ranges
-
-
-class Estimate(NamedTuple):
-    """A number and its 95 % interval; no interval: too few configurations to give one."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-    def flipped(self, around: float = 0.0) -> "Estimate":
-        """The same seen from the other side: 0 for differences, 1 for shares."""
-        low = None if self.high is None else around - self.high
-        high = None if self.low is None else around - self.low
-        return Estimate(around - self.value, low, high)
-
-
-def weights(configurations: int, resamples: int, seed: int) -> Array:
-    """(R, C): how often each resample draws each configuration."""
-    share = np.full(configurations, 1 / configurations)
-    drawn = np.random.default_rng(seed).multinomial(configurations, share, size=resamples)
-    return drawn.astype(np.float64)
-
-
-def estimates(
-    values: Array, draws: Array, configurations: Array, known: Array | None = None
-) -> list[Estimate]:
-    """One per column of `draws` (R, K), which rests on so many `configurations`.
-
-    The percentile interval, widened as Student's t is wider than the normal curve, because few
-    configurations understate their own spread. A draw that says nothing (NaN, or not `known`) may
-    be anything, so it counts at both ends: what is missing from many draws gets no interval.
-    """
-    open_draw = np.isnan(draws) if known is None else ~known
-    place = int(TAIL * (len(draws) - 1))
-    low = np.sort(np.where(open_draw, -np.inf, draws), axis=0)[place]
-    high = np.sort(np.where(open_draw, np.inf, draws), axis=0)[-1 - place]
-    found = []
-    for value, least, most, count in zip(values, low, high, configurations, strict=True):
-        if count < 2 or not np.isfinite(least) or not np.isfinite(most):
-            found.append(Estimate(float(value)))
-            continue
-        wider = widening(int(count))
-        found.append(
-            Estimate(
-                float(value),
-                float(min(value, value - wider * (value - least))),
-                float(max(value, value + wider * (most - value))),
-            )
-        )
-    return found
-
-
-def widening(configurations: int) -> float:
-    """What the percentile interval of so few must be multiplied by (Hesterberg 2015, section 5)."""
-    z, degrees = 1.959964, configurations - 1
-    if degrees <= len(T_QUANTILES):
-        quantile = T_QUANTILES[degrees - 1]
-    else:  # Cornish and Fisher: off by less than 1 % from 5 degrees on
-        quantile = z + (z**3 + z) / (4 * degrees)
-        quantile += (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)
-    return float(quantile / z * np.sqrt(configurations / degrees))
-
-
-def ratio(above: Array, below: Array) -> Array:
-    """`above / below`, and NaN where there is nothing below."""
-    empty = np.full(np.broadcast_shapes(above.shape, below.shape), np.nan)
-    return np.divide(above, below, out=empty, where=below > 0)
-
-
-# Effects of players beside effects of blocks
 
 
 @dataclass(frozen=True)
@@ -113,15 +42,11 @@ class Equations:
 
         Across groups nothing can be compared.
         """
-        met = self.ends[self.links.sum(axis=0) > 0]
-        group = np.arange(self.gains.shape[1])
-        while True:
-            before = group.copy()
-            for one, other in (met.T, met.T[::-1]):
-                np.minimum.at(group, one, before[other])
-            if (group == before).all():
-                break
-        _, member, count = np.unique(group, return_inverse=True, return_counts=True)
+        one, other = self.ends[self.links.sum(axis=0) > 0].T
+        size = self.gains.shape[1]
+        met = coo_array((np.ones(len(one)), (one, other)), shape=(size, size))
+        _, member = connected_components(met, directed=False)
+        count = np.bincount(member)
         by_size: Array = np.argsort(np.argsort(-count, kind="stable"))[member]
         return by_size
 

@@ -1,6 +1,6 @@
 """Results of SCML worlds as rows, and every two rows that compare: same slot, all else equal.
 
-Sums are kept by configuration, because configurations are what `effects.py` draws.
+Sums are kept by configuration, because configurations are what a bootstrap draws.
 Axes: C configurations, N players, M unordered pairs of players.
 """
 
@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from understudy.games.scml.strength.effects import Array, Equations
+from understudy.data.stats import Array
+from understudy.games.scml.strength.effects import Equations
 
 LEVEL_NAMES: Final = ("first", "middle", "last")
 

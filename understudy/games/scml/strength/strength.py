@@ -5,27 +5,16 @@ competitors of a configuration take turns in its slots, all else equal. What one
 another in the same slot is theirs; what the slot is worth drops out. Fillers are not assessed.
 """
 
-import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from rich.table import Table
 
-from understudy.data.results import wilson
+from understudy.data.stats import Array, Estimate, as_share, ratio, resample_weights, widened
 from understudy.errors import InputError
-from understudy.games.scml.strength.effects import (
-    Array,
-    Equations,
-    Estimate,
-    estimates,
-    official_score,
-    official_scores,
-    ratio,
-    weights,
-)
+from understudy.games.scml.strength.effects import Equations, official_score, official_scores
 from understudy.games.scml.strength.paired import LEVEL_NAMES, Meetings, Rows
 
 
@@ -95,7 +84,7 @@ class Pair:
     @property
     def beats(self) -> bool | None:
         """Whether `player` is the stronger one; None where the interval of meetings leaves open."""
-        if self.difference is None or self.difference.low is None or self.difference.high is None:
+        if self.difference is None:
             return None
         return True if self.difference.low > 0 else False if self.difference.high < 0 else None
 
@@ -113,7 +102,7 @@ class Strength:
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts and lists; an estimate is [value, low, high]."""
-        plain: dict[str, Any] = _plain(asdict(self))
+        plain: dict[str, Any] = _plain(self)
         return plain
 
     @classmethod
@@ -142,13 +131,22 @@ class Strength:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
+    if isinstance(value, Estimate):
+        return [*value.plain()]
+    if is_dataclass(value):
+        value = vars(value)
+    if isinstance(value, Mapping):
         return {name: _plain(inner) for name, inner in value.items()}
-    return [_plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+    return [_plain(inner) for inner in value] if isinstance(value, tuple) else value
 
 
 def _read(plain: Mapping[str, Any], *names: str) -> dict[str, Estimate | None]:
-    return {name: None if plain[name] is None else Estimate(*plain[name]) for name in names}
+    return {
+        name: None
+        if plain[name] is None
+        else Estimate(*(end for end in plain[name] if end is not None))
+        for name in names
+    }
 
 
 def compare(strength: Strength, player: str, opponent: str) -> Pair:
@@ -171,7 +169,7 @@ def assess(results: pa.Table, *, seed: int = 0, resamples: int = 1000) -> Streng
     rows = Rows.read(results)
     if not rows.names:
         return Strength(0, 0, 0, (), ())
-    weight = weights(rows.num_configurations, resamples, seed)
+    weight = resample_weights(rows.num_configurations, resamples, seed)
     meetings = Meetings.within(rows)
     whole = meetings.equations(rows)
     effects = whole.resample(weight)
@@ -193,8 +191,8 @@ def _players(
     configurations = (count > 0).sum(axis=0)
     total = rows.sums(rows.score)
     value = total.sum(axis=0) / count.sum(axis=0)
-    mean = estimates(value, ratio(weight @ total, weight @ count), configurations)
-    adjusted = estimates(whole.solve(), effects[0], whole.configurations, effects[1])
+    mean = widened(value, ratio(weight @ total, weight @ count), configurations)
+    adjusted = widened(whole.solve(), effects[0], whole.configurations, effects[1])
     official = _official(rows, weight, configurations)
     win_rates = _win_rates(rows, meetings, weight)
     levels = [_at_level(rows, meetings, whole, place, weight) for place in range(len(LEVEL_NAMES))]
@@ -225,7 +223,7 @@ def _official(rows: Rows, weight: Array, configurations: Array) -> list[Estimate
         own = rows.player == place
         values.append(official_score(rows.score[own]))
         draws.append(official_scores(rows.score[own], weight, rows.configuration[own]))
-    return estimates(np.array(values), np.stack(draws, axis=1), configurations)
+    return widened(np.array(values), np.stack(draws, axis=1), configurations)
 
 
 def _at_level(
@@ -237,7 +235,7 @@ def _at_level(
     mean = ratio(np.bincount(rows.player[inside], rows.score[inside], len(rows.names)), count)
     equations = meetings.equations(rows, level)
     draws, known = equations.resample(weight)
-    adjusted = estimates(equations.solve(), draws, equations.configurations, known)
+    adjusted = widened(equations.solve(), draws, equations.configurations, known)
     found = {}
     for place in np.flatnonzero(count).tolist():
         rivals = (whole.groups == whole.groups[place]) & (count > 0)
@@ -255,7 +253,7 @@ def _win_rates(rows: Rows, meetings: Meetings, weight: Array) -> list[Estimate |
     won = wins @ first + (count - wins) @ second
     played = count @ (first + second)
     trials = played.sum(axis=0)
-    found = estimates(
+    found = widened(
         ratio(won.sum(axis=0), trials),
         ratio(weight @ won, weight @ played),
         (played > 0).sum(axis=0),
@@ -264,13 +262,8 @@ def _win_rates(rows: Rows, meetings: Meetings, weight: Array) -> list[Estimate |
 
 
 def _share(found: Estimate, trials: int) -> Estimate | None:
-    """Within [0, 1], and never surer than Wilson: who always won leaves a bootstrap no spread."""
-    if not trials:
-        return None
-    if found.low is None or found.high is None:
-        return found
-    low, high = wilson(found.value * trials, trials)
-    return Estimate(found.value, max(0.0, min(low, found.low)), min(1.0, max(high, found.high)))
+    """None of nothing."""
+    return as_share(found, found.value * trials, trials) if trials else None
 
 
 def _rates(rows: Rows, place: int) -> Rates:
@@ -298,7 +291,7 @@ def _pairs(
     together = whole.groups[first] == whole.groups[second]
     first, second = first[together], second[together]
     value, (draws, known) = whole.solve(), effects
-    adjusted = estimates(
+    adjusted = widened(
         value[first] - value[second],
         draws[:, first] - draws[:, second],
         np.minimum(whole.configurations[first], whole.configurations[second]),
@@ -324,7 +317,7 @@ def _met(
     trials, configurations = count.sum(axis=0), (count > 0).sum(axis=0)
     drawn = weight @ count
     difference, win_rate = (
-        estimates(ratio(sums.sum(axis=0), trials), ratio(weight @ sums, drawn), configurations)
+        widened(ratio(sums.sum(axis=0), trials), ratio(weight @ sums, drawn), configurations)
         for sums in (gaps, wins)
     )
     return {
@@ -334,66 +327,3 @@ def _met(
         )
         if n
     }
-
-
-# For the terminal
-
-
-def strength_table(strength: Strength, width: int | None = None) -> Table:
-    """A row per player, the strongest first; without room for 100 columns, without the levels."""
-    width = width or shutil.get_terminal_size((80, 24)).columns
-    levels = LEVEL_NAMES if width >= 100 else ()
-    table = Table(
-        title=f"{strength.worlds:,} worlds of {strength.configurations:,} configurations\n"
-        "adjusted: above the mean player in the same slot, with 95 % interval",
-        title_justify="left",
-        box=None,  # lines between columns would cost a column or two
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    table.add_column("#", justify="right")
-    table.add_column("player", overflow="fold")
-    names = ("adjusted", "from", "to", "official", "wins", *levels, "bust", "short", "unsafe", "n")
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    place, group = 0, 0
-    for player in strength.players:
-        if player.group != group:
-            table.add_section()
-            place, group = 0, player.group
-        place += 1
-        table.add_row(str(place), player.player, *_cells(player, levels))
-    if strength.groups > 1:
-        table.caption = (
-            f"{strength.groups} groups that cannot be compared: no chain of shared slots joins "
-            "them. Adjusted scores and ranks count within a group."
-        )
-        table.caption_justify = "left"
-    return table
-
-
-def _cells(player: PlayerStrength, levels: Sequence[str]) -> list[str]:
-    low, high = player.adjusted.low, player.adjusted.high
-    colour = "yellow"
-    if low is not None and high is not None:
-        colour = "green" if low > 0 else "red" if high < 0 else "yellow"
-    at = [player.levels.get(level) for level in levels]
-    rates = player.rates
-    return [
-        f"[{colour}]{_signed(player.adjusted.value)}[/]",
-        *(("?", "?") if low is None or high is None else (_signed(low), _signed(high))),
-        f"{player.official.value:.3f}",
-        _percent(player.win_rate and player.win_rate.value),
-        *(_signed(found.adjusted.value, 2) if found and found.adjusted else "-" for found in at),
-        *(_percent(rate) for rate in (rates.bankrupt, rates.shortfall, rates.unsafe)),
-        f"{player.rows:,}",
-    ]
-
-
-def _signed(value: float, decimals: int = 3) -> str:
-    """Without the 0 before the point, which would cost a column."""
-    return f"{value:+.{decimals}f}".replace("+0.", "+.").replace("-0.", "-.")
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.0%}"

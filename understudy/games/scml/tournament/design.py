@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games import PlayerRef, Schedule
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players.catalogue import FILLERS
+from understudy.pipeline.game import Schedule
 
 Simulator = Literal["engine", "scml"]
 FieldName = Literal["official", "champions", "penguins"]

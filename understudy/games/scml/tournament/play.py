@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 from scml.oneshot.agent import OneShotAgent
 
+from understudy.data.players import PlayerRef
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games import Played, PlayerRef
 from understudy.games.scml.agent.trace import Trace
 from understudy.games.scml.domain import RULES, Track
 from understudy.games.scml.engine.config import WorldConfig, draw
@@ -37,6 +37,7 @@ from understudy.games.scml.recording.tables import (
 from understudy.games.scml.reference.agent_rng import Stream, on_one_stream
 from understudy.games.scml.reference.scml_simulator import quiet, scml_world
 from understudy.games.scml.tournament.design import WorldPlan
+from understudy.pipeline.game import Played
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,9 @@ class DeferredUFun(OneShotUFun):
     _events: list[tuple[Any, ...]] | None
     """What it has to be told once it is made; None: it is made."""
 
-    def __init__(self, awi: HostedAWI, issues: tuple[list[Any], list[Any]], exogenous: bool):
+    def __init__(
+        self, awi: HostedAWI, issues: tuple[list[Any], list[Any]], exogenous: bool
+    ) -> None:
         self.__dict__["_deferred"] = awi, issues, exogenous
         self.__dict__["_events"] = []
 

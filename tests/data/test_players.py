@@ -1,0 +1,43 @@
+"""Players by name, and digests that change with any of their weights."""
+
+import pytest
+
+from understudy.data.files import digest
+from understudy.data.players import PlayerRef, weights_digest
+from understudy.errors import InputError
+
+
+def test_scripted_players_have_no_weights():
+    assert weights_digest(PlayerRef("expert")) is None
+
+
+def test_a_player_is_its_name_and_folder(tmp_path):
+    assert PlayerRef("a", tmp_path) == PlayerRef("a", tmp_path) != PlayerRef("a")
+    assert {PlayerRef("a"): 1}[PlayerRef("a")] == 1
+
+
+def test_one_file_of_weights_is_its_own_digest(tmp_path):
+    (tmp_path / "weights.safetensors").write_bytes(b"one")
+    (tmp_path / "manifest.json").write_text("{}")  # not weights
+    found = weights_digest(PlayerRef("a", tmp_path))
+    assert found == digest(tmp_path / "weights.safetensors")
+    assert weights_digest(PlayerRef("another name", tmp_path)) == found
+
+
+@pytest.mark.parametrize("changed", ["weights.a", "weights.b"])
+def test_a_change_of_any_file_shows(tmp_path, changed):
+    for name in ("weights.b", "weights.a"):
+        (tmp_path / name).write_bytes(name.encode())
+    player = PlayerRef("a", tmp_path)
+    before = weights_digest(player)
+    assert before == f"{digest(tmp_path / 'weights.a')}+{digest(tmp_path / 'weights.b')}"
+    (tmp_path / changed).write_bytes(b"other")
+    assert weights_digest(player) != before
+
+
+def test_missing_weights_are_told_in_the_callers_words(tmp_path):
+    player = PlayerRef("a", tmp_path)
+    with pytest.raises(InputError, match=f"^{tmp_path} holds no weights yet. Finish its training"):
+        weights_digest(player)
+    with pytest.raises(InputError, match=f"^a in {tmp_path} is gone$"):
+        weights_digest(player, "{name} in {folder} is gone")

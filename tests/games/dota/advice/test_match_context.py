@@ -1,0 +1,228 @@
+"""A match as advice sees it: where it and the models come from, and that sides are alike."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.games.dota.small_matches import (
+    known_of,
+    late_match,
+    made_up,
+    small_match,
+    small_tables,
+    swap_sides,
+)
+from understudy import games
+from understudy.data.runs import Run
+from understudy.errors import InputError
+from understudy.games.dota import facts
+from understudy.games.dota.advice import recommend
+from understudy.games.dota.advice.match_context import (
+    SHIPPED,
+    Story,
+    load_models,
+    open_story,
+    recorded,
+)
+from understudy.games.dota.sources.match_files import read_logs
+from understudy.games.dota.sources.synthetic import World, generate
+from understudy.games.dota.value.models import Linear
+from understudy.pipeline import import_matches
+
+
+@pytest.fixture(scope="module")
+def models():
+    return load_models()
+
+
+# --- models --------------------------------------------------------------------------------------
+
+
+def put_models(folder, value="value"):
+    for name, file in ((value, "model.json"), ("items", "items.npz"), ("wards", "wards.npz")):
+        (folder / name).mkdir(parents=True)
+        shutil.copy(SHIPPED / file, folder / name / file)
+    return folder
+
+
+@pytest.mark.parametrize("value", ["value", "value-time"])
+def test_models_of_a_run_lie_in_a_folder_each(value, models, tmp_path):
+    found = load_models(put_models(tmp_path, value))
+    assert found.value.patches == models.value.patches and found.value.seen == models.value.seen
+    np.testing.assert_array_equal(found.items.weights, models.items.weights)
+    np.testing.assert_array_equal(found.ward_life, models.ward_life)
+
+
+@pytest.mark.parametrize("name", ["value", "items", "wards"])
+def test_a_model_that_is_missing_is_named_with_its_command(name, tmp_path):
+    shutil.rmtree(put_models(tmp_path) / name)
+    with pytest.raises(InputError) as failure:
+        load_models(tmp_path)
+    assert str(tmp_path / name) in str(failure.value)
+    assert str(failure.value).endswith(f"understudy train dota {name}")
+
+
+# --- matches -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    run = Run(tmp_path_factory.mktemp("dota"))
+    made = generate(World(seed=3), 9)
+    import_matches.take_in(games.load("dota"), run, made, {"synthetic": 9})
+    return run
+
+
+def test_a_recorded_match_comes_with_what_earlier_ones_tell(run):
+    number = 9_000_000_007
+    story = open_story(f"{run.folder}/{number}")
+    tables = made_up(9)
+    assert story.strength == known_of(tables)[number] and story.strength.games >= 0
+    assert story.outline["match_id"] == number and set(story.samples.match_id) == {number}
+    assert all(set(rows["match_id"].to_pylist()) <= {number} for rows in story.tables.values())
+    assert story.samples.column("strength_unsure")[0] == pytest.approx(story.strength.unsure)
+    alone = Story(story.tables, None).samples
+    assert set(alone.column("strength_unsure")) == {2.0}
+    with pytest.raises(InputError, match="recordings holds no match 5"):
+        recorded(run, 5)
+
+
+def test_of_a_file_with_many_matches_the_first_with_minutes_is_taken(tmp_path):
+    path = tmp_path / "some.jsonl"
+
+    def write(*matches):
+        path.write_text("\n".join(map(json.dumps, matches)))
+        return str(path)
+
+    assert open_story(write(small_match(4), small_match(5))).outline["match_id"] == 4
+    story = open_story(write(small_match(4, version=None), small_match(5), small_match(6)))
+    assert story.outline["match_id"] == 5 and set(story.samples.match_id) == {5}
+    with pytest.raises(InputError, match=r"some\.jsonl:1: its replay was never parsed"):
+        open_story(write(small_match(4, version=None)))
+    with pytest.raises(InputError, match=r"some\.jsonl holds no match"):
+        open_story(write())
+
+
+def test_a_recorded_match_without_minutes_says_so(tmp_path):
+    (tmp_path / "4.json").write_text(json.dumps(small_match(4, version=None)))
+    run = Run(tmp_path / "run")
+    import_matches.take_in(games.load("dota"), run, read_logs(tmp_path / "4.json"), {})
+    with pytest.raises(InputError, match="match 4 was never parsed: it has no minutes to advise"):
+        recorded(run, 4)
+
+
+def test_heroes_patches_and_minutes_that_are_not_usual():
+    match = late_match(120, minutes=10, patch=99)
+    match["players"][3]["hero_id"] = 9999
+    match["players"][4]["hero_id"] = None
+    story = Story(small_tables(match), None)
+    assert (story.hero(0), story.hero(3), story.hero(4)) == ("Anti-Mage", "hero 9999", "hero 0")
+    assert story.patch == "patch 99" and story.row_at(2) == 0 and story.row_at(12) == 10
+    with pytest.raises(InputError, match="match 7 has no minute 1: it goes from 2 to 12"):
+        story.row_at(1)
+
+
+# --- sides ---------------------------------------------------------------------------------------
+
+
+def fair(models):
+    """The same models but for the constant that favours a side."""
+    linear = models.value.linear
+    weights = {label: np.append(values[:-1], 0.0) for label, values in linear.weights.items()}
+    return replace(
+        models, value=replace(models.value, linear=Linear(linear.columns, weights, linear.spread))
+    )
+
+
+def test_with_the_sides_swapped_everybody_is_told_the_same(models):
+    tables = made_up(3)
+    one = tables["matches"]["match_id"][1].as_py()
+    mine = {name: rows.filter(rows["match_id"].to_numpy() == one) for name, rows in tables.items()}
+    here, there = Story(mine, None), Story(swap_sides(mine), None)
+    even = fair(models)
+    row = here.row_at(14)
+    assert even.value.chance(there.samples) == pytest.approx(
+        1 - even.value.chance(here.samples), abs=1e-5
+    )
+    for slot in range(10):
+        other = recommend.item_lines(there, even, row, (slot + 5) % 10)
+        for line, turned in zip(recommend.item_lines(here, even, row, slot), other, strict=True):
+            assert turned.pop("slot") == (line.pop("slot") + 5) % 10
+            gains = ("gain", "error", "chance")
+            assert [line.pop(k) for k in gains] == pytest.approx(
+                [turned.pop(k) for k in gains], abs=1e-5
+            )
+            assert line.pop("model")[:3] == turned.pop("model")[:3] and line == turned
+    told = [recommend.advise(story, even, 14).objectives for story in (here, there)]
+    for line in told[0]:
+        side = {"Radiant": "Dire", "Dire": "Radiant"}[line["side"]]
+        (turned,) = [x for x in told[1] if (x["side"], x["take"]) == (side, line["take"])]
+        assert turned["gain"] == pytest.approx(line["gain"], abs=1e-5)
+        assert turned["why"] == line["why"]
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def advised(models, change=lambda match: None, minute=10, **options):
+    match = small_match(minutes=20)
+    change(match)
+    return recommend.advise(Story(small_tables(match), None), models, minute, **options)
+
+
+def test_reasons_for_an_item_say_what_is_at_hand_and_when_the_rest_is(models):
+    def poor(match):
+        match["players"][0]["gold_t"] = [500] * 21
+        match["players"][0]["purchase_log"] = [{"time": 5, "key": "ogre_axe"}]
+
+    lines = advised(models, poor, player=0).items
+    for line in lines:
+        left = line["left_to_pay"]
+        paid = 1 - left / facts.items()[line["key"]].cost
+        words = f"{left:,} gold left" + (f", {paid:.0%} at hand" if paid else "")
+        # Nothing is earned any more: nobody knows when the rest is there.
+        assert line["why"] == words + (": can be paid" if left <= line["cash"] + 300 else "")
+    assert {line["cash"] for line in lines} == {600 + 500 - 1000}
+
+
+@pytest.mark.parametrize(
+    ("xp", "killed", "words"),
+    [
+        ({}, None, "0 levels ahead"),
+        ({0: 240}, None, "1 level ahead"),
+        ({7: 640}, None, "2 levels behind"),
+        ({}, 5, "0 levels ahead, 1 more of theirs dead"),
+        ({}, 0, "0 levels ahead, 1 more of ours dead"),
+    ],
+)
+def test_reasons_for_an_objective_are_levels_and_the_dead(xp, killed, words, models):
+    def change(match):
+        for slot, player in enumerate(match["players"]):
+            player["xp_t"] = [xp.get(slot, 0)] * 21
+            player["kills_log"] = []
+        if killed is not None:
+            key = "npc_dota_hero_antimage" if killed == 0 else "npc_dota_hero_drow_ranger"
+            match["players"][5 - killed]["kills_log"] = [{"time": 599, "key": key}]
+
+    found = advised(models, change, player=1).objectives
+    assert found and {line["why"] for line in found} == {words}
+    gains = [line["gain"] for line in found]
+    assert gains == sorted(gains, reverse=True)
+
+
+def test_the_models_order_takes_from_the_usual_six(models):
+    habit, value = (advised(models, player=2, by=by).items for by in ("habit", "value"))
+    assert len(habit) == len(value) == recommend.MOST_ITEMS
+    assert [x["chance"] for x in habit] == sorted((x["chance"] for x in habit), reverse=True)
+    assert [x["gain"] for x in value] == sorted((x["gain"] for x in value), reverse=True)
+    assert value[0]["gain"] >= max(x["gain"] for x in habit)
+
+
+def test_advice_on_the_first_minute(models):
+    found = advised(models, minute=0)
+    assert 0.2 < found.chance < 0.8 and len(found.wards) == 2 * recommend.MOST_SPOTS
+    assert not [line for line in found.objectives if line["take"] == "Roshan"]
+    assert all(line["cash"] == 600 - 90 * (line["slot"] == 0) for line in found.items)

@@ -1,0 +1,117 @@
+"""What things cost, what is left to pay, and what a player can pay by then."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.games.dota.small_matches import late_match, small_course, small_match
+from understudy.games.dota import facts
+from understudy.games.dota.features import inventory
+from understudy.games.dota.features.inventory import (
+    START,
+    Inventory,
+    Purse,
+    depth,
+    item_keys,
+    needs,
+)
+
+
+def test_parts_and_recipe_pay_for_the_whole():
+    known = facts.items()
+    for key, parts in needs().items():
+        assert sum(cost for _, cost in parts) >= known[key].cost, key
+        recipe = [cost for part, cost in parts if part == f"recipe_{key}"]
+        assert all(cost > 0 for cost in recipe) and len(recipe) <= 1
+        if recipe:
+            assert sum(cost for _, cost in parts) == known[key].cost, key
+
+
+def test_depth_is_one_more_than_that_of_the_deepest_part():
+    assert depth("ogre_axe") == depth("item of tomorrow") == 0
+    assert depth("sange") == 1 and depth("sange_and_yasha") == 2
+    for key, parts in needs().items():
+        assert depth(key) == 1 + max(depth(part) for part, _ in parts)
+
+
+def test_items_worth_a_decision_are_sold_and_dear_and_no_recipes():
+    for key, cost in zip(item_keys(), inventory.costs(), strict=True):
+        item = facts.items()[key]
+        assert item.cost == cost >= inventory.WORTH and not item.neutral
+        assert not key.startswith("recipe_")
+    assert len(set(item_keys())) == len(item_keys()) > 100
+    assert "tango" not in item_keys() and "recipe_black_king_bar" not in item_keys()
+
+
+LEAVES = sorted(key for key in facts.items() if key not in needs())
+
+
+@given(st.lists(st.sampled_from(LEAVES), max_size=15), st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_parts_may_be_bought_in_any_order(keys, dice):
+    mixed = list(keys)
+    dice.shuffle(mixed)
+    one, other = Inventory(), Inventory()
+    for key, another in zip(keys, mixed, strict=True):
+        one.add(key)
+        other.add(another)
+    assert one.spent == other.spent == sum(facts.items()[key].cost for key in keys)
+    np.testing.assert_array_equal(one.progress, other.progress)
+    np.testing.assert_array_equal(one.owned, other.owned)
+    for key in ("ultimate_scepter", "sange_and_yasha", "black_king_bar"):
+        assert one.still_takes(key)[0] == other.still_takes(key)[0] <= facts.items()[key].cost
+
+
+def test_last_and_the_one_before_are_dearer_items_seen_for_the_first_time():
+    bag, place = Inventory(), inventory.places()
+    assert (bag.last, bag.before_last) == (inventory.NOTHING, inventory.NOTHING)
+    bought = ("blink", "tango", "ogre_axe", "blink", "item of tomorrow")
+    for key in bought:
+        bag.add(key)
+    assert (bag.last, bag.before_last) == (place["ogre_axe"], place["blink"])
+    assert bag.spent == sum(facts.items()[key].cost for key in bought[:-1])
+
+
+def test_a_part_used_twice_must_be_there_twice():
+    key, parts = next(
+        (key, [part for part, _ in parts])
+        for key, parts in needs().items()
+        if key in item_keys() and len(parts) > len({part for part, _ in parts})
+    )
+    double = next(part for part in parts if parts.count(part) > 1)
+    bag, whole, cost = Inventory(), facts.items()[key].cost, facts.items()[double].cost
+    left = []
+    for _ in range(3):
+        left.append(bag.still_takes(key)[0])
+        bag.add(double)
+    assert left == [whole, whole - cost, whole - 2 * cost]
+
+
+# --- the purse -----------------------------------------------------------------------------------
+
+
+def test_gold_is_that_of_the_last_whole_minute():
+    purse = Purse(small_course(small_match(minutes=10)))
+    assert [purse.earned(0, 0, t) for t in (-90, 0, 59, 60, 119, 120)] == [0, 0, 0, 100, 100, 200]
+    assert purse.earned(0, 9, 10_000) == 900  # the last there is
+    assert purse.left(0, 3, 60) == START + 100
+
+
+@pytest.mark.parametrize("t", [0, 119, 120, 179, 180, 241])
+def test_a_purse_does_not_look_ahead_where_the_first_minutes_were_missed(t):
+    match = small_course(late_match(120, minutes=10))
+    seen = match.players["gold"][match.t <= t, 0]
+    assert Purse(match).earned(0, 0, t) == (seen[-1] if len(seen) else match.players["gold"][0, 0])
+
+
+def test_each_loss_is_by_what_was_earned_at_that_time():
+    match = small_match(minutes=10)
+    match["players"][5]["kills_log"] = [
+        {"time": t, "key": "npc_dota_hero_antimage"} for t in (100, 300)
+    ]
+    purse = Purse(small_course(match))
+    lost = (START + 100) / 40, (START + 500) / 40
+    assert purse.left(0, 0, 301) == pytest.approx(START + 500 - sum(lost))
+    assert purse.left(0, 0, 300) == pytest.approx(START + 500 - lost[0])
+    assert purse.left(0, 5, 301) == START + 450  # killing costs nothing

@@ -1,0 +1,195 @@
+"""Decisions to buy and the policy of the next item, beside counts and chances by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from tests.games.dota.small_matches import made_up, put, small_match, small_tables
+from understudy.errors import InputError
+from understudy.games.dota.features.inventory import NOTHING, START, costs, item_keys, places
+from understudy.games.dota.policies import next_item, recipes
+from understudy.games.dota.policies.next_item import BAND, HABITS, OTHERS, PRIOR, NextItem
+from understudy.games.dota.policies.purchases import completed, decisions
+
+SIZE = len(item_keys())
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return decisions(made_up(12))
+
+
+def bought(**logs):
+    """Decisions of one match; `slot_3=[(t, key), ...]` is what slot 3 bought."""
+    match = small_match(minutes=12)
+    match["players"][0]["purchase_log"] = []
+    for name, things in logs.items():
+        log = [{"time": t, "key": key} for t, key in things]
+        match["players"][int(name[-1])]["purchase_log"] = log
+    return decisions(small_tables(match))
+
+
+# --- decisions -----------------------------------------------------------------------------------
+
+
+def test_players_decide_for_themselves():
+    found = bought(slot_2=[(100, "blink"), (200, "ogre_axe")], slot_8=[(150, "blink")])
+    when = zip(found.slot.tolist(), found.t.tolist(), strict=True)
+    told = dict(zip(when, (item_keys()[k] for k in found.chosen), strict=True))
+    assert told == {(2, 100): "blink", (2, 200): "ogre_axe", (8, 150): "blink"}
+    assert found.hero[found.slot == 8].tolist() == [9] and set(found.match_id.tolist()) == {7}
+    axe = found.where(found.t == 200)
+    assert axe.last.tolist() == [places()["blink"]] and axe.before_last.tolist() == [NOTHING]
+    assert axe.cash.tolist() == [START + 300 - costs()[places()["blink"]]]
+
+
+@pytest.mark.parametrize("t", [300, 700, 1200])
+def test_a_decision_does_not_change_with_what_comes_after(t):
+    tables = made_up(4)
+    before = decisions(tables)
+    events, players = tables["events"], tables["state_player_minute"]
+    late = events["t"].to_numpy() > t
+    keys = np.where(late, "rapier", np.array(events["key"].to_pylist(), object))
+    gold = players["gold"].to_numpy() * np.where(players["t"].to_numpy() > t, 3, 1)
+    changed = {"events": put(events, key=keys.tolist())}
+    changed["state_player_minute"] = put(players, gold=gold)
+    after = decisions(tables | changed)
+    one, other = before.where(before.t <= t), after.where(after.t <= t)
+    assert len(one) > 20
+    for name, values in vars(one).items():
+        np.testing.assert_array_equal(values, getattr(other, name), err_msg=name)
+
+
+def test_no_purchase_is_no_decision_and_parts_are_told_from_wholes():
+    assert len(bought()) == 0 and bought().owned.shape == (0, SIZE)
+    whole = completed()
+    assert whole[places()["black_king_bar"]] and not whole[places()["ogre_axe"]]
+
+
+# --- habits --------------------------------------------------------------------------------------
+
+
+def test_counts_add_up_to_the_decisions(rows):
+    habits = next_item.count(rows)
+    for name in HABITS:
+        assert sum(line.sum() for line in habits.counts[name].values()) == len(rows)
+    everybody = habits.counts["everybody"][0]
+    np.testing.assert_array_equal(everybody, np.bincount(rows.chosen, minlength=SIZE))
+    band = habits.counts["time"][2]
+    inside = rows.t // BAND == 2
+    np.testing.assert_array_equal(band, np.bincount(rows.chosen[inside], minlength=SIZE))
+
+
+def test_a_rare_habit_leans_on_the_wider_one(rows):
+    """(times chosen here + PRIOR times the wider chance) / (times here + PRIOR), row by row."""
+    habits = next_item.count(rows)
+    some = rows.where(slice(0, 40))
+    found = habits.chances(some)
+    for k in range(40):
+        own = rows.hero == some.hero[k]
+        wide = (np.bincount(rows.chosen, minlength=SIZE) + PRIOR / SIZE) / (len(rows) + PRIOR)
+        np.testing.assert_allclose(found["everybody"][k], wide)
+        counts = np.bincount(rows.chosen[own], minlength=SIZE)
+        narrow = (counts + PRIOR * wide) / (own.sum() + PRIOR)
+        np.testing.assert_allclose(found["hero"][k], narrow)
+        own &= rows.last == some.last[k]
+        counts = np.bincount(rows.chosen[own], minlength=SIZE)
+        expected = (counts + PRIOR * narrow) / (own.sum() + PRIOR)
+        np.testing.assert_allclose(found["hero, last"][k], expected)
+    assert all(np.allclose(chance.sum(axis=1), 1) for chance in found.values())
+
+
+def test_what_is_weighed_by_hand():
+    """At 600 s an axe of 1,000 has been paid out of 1,600, then all of a Black King Bar."""
+    parts = ("mithril_hammer", "recipe_black_king_bar")
+    found = bought(slot_0=[(100, "ogre_axe"), (600, "blink"), *((610, key) for key in parts)])
+    found = found.where(found.t >= 600)
+    known = next_item.columns(next_item.count(found), found)
+    assert known.shape == (len(found), SIZE, len(HABITS) + len(OTHERS))
+    others = dict(zip(OTHERS, known[0, :, len(HABITS) :].T, strict=True))
+    bar, axe = places()["black_king_bar"], places()["ogre_axe"]
+    np.testing.assert_allclose(others["cost"], costs() / 1000)
+    assert others["parts bought"][bar] == pytest.approx(costs()[axe] / costs()[bar])
+    assert others["missing gold"][bar] == pytest.approx((costs()[bar] - costs()[axe] - 600) / 1000)
+    assert others["missing gold"][places()["blink"]] == pytest.approx((2250 - 600) / 1000)
+    assert not others["all parts bought"].any()
+    whole = bought(slot_0=[(50, "ogre_axe"), *((60, key) for key in parts), (90, "blink")])
+    last = next_item.columns(next_item.count(whole), whole)[-1, bar, len(HABITS) :]
+    assert last[:2].tolist() == [1, 1]
+
+
+@given(
+    st.lists(st.lists(st.floats(-700, 700), min_size=4, max_size=4), min_size=1, max_size=5),
+    st.integers(1, 14),
+)
+@settings(max_examples=60)
+def test_softmax_is_a_distribution_over_what_is_allowed(scores, bits):
+    score = np.array(scores)
+    allowed = np.array([bool(bits >> k & 1) for k in range(4)])
+    chance = next_item.softmax(score, allowed)
+    assert chance.sum(axis=1) == pytest.approx(np.ones(len(score)))
+    assert not chance[:, ~allowed].any()
+    assert next_item.softmax(score + 50.0, allowed) == pytest.approx(chance, abs=1e-9)
+
+
+def test_weights_make_the_choices_likeliest():
+    train, val = decisions(made_up(12)), decisions(made_up(3, seed=9))
+    policy = next_item.fit(train, val)
+    known = next_item.columns(next_item.count(train), val).astype(np.float64)
+    start = np.zeros(known.shape[2])
+    start[HABITS.index("hero, last")] = 1.0
+
+    def loss(weights):
+        score = np.where(val.owned, -np.inf, known @ weights)
+        chosen = score[np.arange(len(val)), val.chosen]
+        total = np.log(np.exp(score - chosen[:, None]).sum(axis=1))
+        return total.sum() + ((weights - start) ** 2).sum() / 2
+
+    best = minimize(loss, start, method="L-BFGS-B")
+    assert loss(policy.weights) <= best.fun + 1e-3
+    assert policy.habits.counts["everybody"][0].sum() == len(train) + len(val)
+
+
+def test_chances_are_the_same_in_pieces(rows):
+    policy = NextItem(next_item.count(rows), np.linspace(0.1, 0.4, len(HABITS) + len(OTHERS)))
+    whole = policy.chances(rows)
+    pieces = [policy.chances(rows.where(slice(k, k + 50))) for k in range(0, len(rows), 50)]
+    np.testing.assert_allclose(np.concatenate(pieces), whole, rtol=1e-5)
+    assert policy.chances(rows.where(slice(0, 0))).shape == (0, SIZE)
+    counts = next_item.baseline(policy.habits, rows)
+    np.testing.assert_allclose(counts.sum(axis=1), 1)
+    assert not counts[rows.owned].any() and not whole[rows.owned].any()
+
+
+# --- on disk and judged --------------------------------------------------------------------------
+
+
+def test_a_policy_is_read_back_as_it_was_written(rows, tmp_path):
+    policy = NextItem(next_item.count(rows), np.linspace(0, 1, len(HABITS) + len(OTHERS)))
+    path = tmp_path / "items.npz"
+    recipes.save_items(path, policy)
+    read = recipes.load_items(path)
+    np.testing.assert_array_equal(read.chances(rows), policy.chances(rows))
+    arrays = dict(np.load(path))
+    arrays["items"] = np.array(["item_of_yesterday"])
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match=r"items\.npz knows other items\. Train again: underst"):
+        recipes.load_items(path)
+    path.write_bytes(b"damaged")
+    with pytest.raises(InputError, match=r"cannot be read .* Train it: understudy train dota item"):
+        recipes.load_items(path)
+
+
+def test_judged_by_hand():
+    ours = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
+    counts = np.array([[0.2, 0.5, 0.3], [0.3, 0.3, 0.4]])
+    told = recipes.judged(ours, counts, np.array([0, 1]), np.array([1, 2]), (1, 2))
+    assert told["decisions"] == 2
+    assert (told["hit@1"]["ours"], told["hit@1"]["counts"]) == (0.5, 0.0)
+    assert (told["hit@2"]["ours"], told["hit@2"]["counts"]) == (1.0, 0.0)  # 0.3 twice: a tie
+    assert told["hit@2"]["beside"]["mean"] == 1.0
+    assert told["log loss"]["ours"] == pytest.approx(-(np.log(0.7) + np.log(0.2)) / 2)
+    gap = told["log loss"]["ours"] - told["log loss"]["counts"]
+    assert told["log loss"]["beside"]["mean"] == pytest.approx(gap)

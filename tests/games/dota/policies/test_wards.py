@@ -1,0 +1,184 @@
+"""Where wards go: cells, maps, mixtures, and which wards stand, by hand and by definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.games.dota.small_matches import (
+    late_match,
+    made_up,
+    small_match,
+    small_tables,
+    swap_sides,
+)
+from understudy.errors import InputError
+from understudy.games.dota.policies import recipes, wards
+from understudy.games.dota.policies.wards import GRID, HIGH, LOW, SIZE, WardSpots
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return wards.placements(made_up(30))
+
+
+@pytest.fixture
+def sharp(monkeypatch):
+    """Maps as they are counted: to blur them takes a second."""
+    monkeypatch.setattr(wards, "BLURS", (0.0,))
+
+
+@given(st.floats(0, 256), st.floats(0, 256))
+def test_a_place_is_within_its_cell_or_at_the_border(x, y):
+    cell = int(wards.cell_of(np.array([x]), np.array([y]))[0])
+    half = (HIGH - LOW) / GRID / 2
+    for place, middle in zip((x, y), wards.centre_of(cell), strict=True):
+        inside = min(max(place, LOW), HIGH)
+        assert abs(inside - middle) <= half + 1e-9
+
+
+def test_every_cell_is_that_of_its_own_middle():
+    x, y = (np.array(part) for part in zip(*map(wards.centre_of, range(SIZE)), strict=True))
+    np.testing.assert_array_equal(wards.cell_of(x, y), np.arange(SIZE))
+
+
+def placed(slot, *wards_, match=None, left=()):
+    told = match or small_match(minutes=12)
+    told["players"][slot]["obs_log"] = [
+        {"time": t, "x": x, "y": 100.0, "ehandle": handle} for t, x, handle in wards_
+    ]
+    told["players"][slot]["obs_left_log"] = [
+        {"time": t, "x": 1.0, "y": 1.0, "ehandle": handle} for t, handle in left
+    ]
+    return small_tables(told)
+
+
+@pytest.mark.parametrize(
+    ("lead", "slot", "ahead"),
+    [(2999, 0, 1), (3000, 0, 2), (-3000, 0, 0), (3000, 5, 0), (-3000, 5, 2), (-2999, 5, 1)],
+)
+def test_who_is_ahead_goes_by_the_side_that_places(lead, slot, ahead):
+    match = small_match(minutes=12, radiant_gold_adv=[lead] * 13)
+    assert wards.placements(placed(slot, (200, 90.0, 1), match=match)).ahead.tolist() == [ahead]
+
+
+def test_towers_taken_count_for_the_side_and_up_to_three():
+    fallen = [
+        {"time": 60, "type": "building_kill", "key": f"npc_dota_badguys_tower{k}_{lane}"}
+        for k in (1, 2)
+        for lane in ("mid", "top", "bot")
+    ]
+    for slot, towers in ((0, 6), (5, 0)):
+        told = small_match(minutes=12, objectives=fallen)
+        assert wards.placements(placed(slot, (300, 90.0, 1), match=told)).towers.tolist() == [
+            towers
+        ]
+    told = small_match(minutes=12, objectives=fallen[:1])
+    early = wards.placements(placed(0, (59, 90.0, 1), (60, 90.0, 2), match=told))
+    assert early.towers.tolist() == [3, 4]
+
+
+def test_a_ward_without_a_place_or_an_end():
+    tables = placed(3, (100, None, 1), (150, 80.0, 2), (160, 81.0, 3), left=[(400, 3)])
+    found = wards.placements(tables)
+    assert found.t.tolist() == [150, 160]
+    assert np.isnan(found.life[0]) and found.life[1] == 240
+    assert len(wards.placements(small_tables())) == 0
+
+
+def test_a_ward_before_the_first_minute_known_has_that_minutes_state():
+    match = late_match(120, minutes=12, radiant_gold_adv=[5000, -5000, *[0] * 11])
+    found = wards.placements(placed(0, (-20, 90.0, 1), (170, 90.0, 2), (185, 90.0, 3), match=match))
+    assert found.ahead.tolist() == [2, 2, 0]
+
+
+def test_swapped_sides_place_the_same_wards():
+    tables = made_up(6)
+    one, other = wards.placements(tables), wards.placements(swap_sides(tables))
+    np.testing.assert_array_equal(one.team, 1 - other.team)
+    for name in ("cell", "t", "ahead", "towers", "life"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.parametrize(
+    ("now", "team", "places"),
+    [
+        (100, 0, [90.0]),
+        (99, 0, []),
+        (160, 0, [90.0, 95.0]),
+        (200, 0, [95.0]),  # the first is gone at 200
+        (510, 0, []),  # 360 s after 150 it has run out
+        (509, 0, [95.0]),
+        (160, 1, []),
+    ],
+)
+def test_wards_that_stand_now(now, team, places):
+    tables = placed(2, (100, 90.0, 1), (150, 95.0, 2), left=[(200, 1)])
+    assert [x for x, _ in wards.standing(tables, team, now)] == places
+
+
+# --- maps ----------------------------------------------------------------------------------------
+
+
+def test_every_map_counts_every_ward_and_every_line_is_a_distribution(rows):
+    counts = wards.counted(rows)
+    assert all(table.sum() == len(rows) for table in counts.values())
+    one = counts["side"][1]
+    np.testing.assert_array_equal(one, np.bincount(rows.cell[rows.team == 1], minlength=SIZE))
+    for table in wards.mixture(counts).values():
+        np.testing.assert_allclose(table.sum(axis=1), 1)
+    nothing = wards.mixture(wards.counted(rows.where(slice(0, 0))))
+    assert all((table == 1 / SIZE).all() for table in nothing.values())
+
+
+@given(st.integers(0, SIZE - 1), st.floats(0.3, 3.0))
+@settings(max_examples=20, deadline=None)
+def test_blurring_keeps_the_sum_and_spreads_evenly(cell, spread):
+    table = np.zeros((1, SIZE))
+    table[0, cell] = 5.0
+    soft = wards.blurred(table, spread)
+    assert soft.sum() == pytest.approx(5) and (soft >= 0).all()
+    turned = wards.blurred(table.reshape(GRID, GRID).T.reshape(1, SIZE), spread)
+    np.testing.assert_allclose(turned.reshape(GRID, GRID).T.ravel(), soft[0])
+    assert wards.blurred(table, 0.0) is table
+
+
+def test_the_weights_cannot_be_bettered_by_moving_any(rows, sharp):
+    train, val = rows.where(rows.match_id % 2 == 0), rows.where(rows.match_id % 2 == 1)
+    spots = wards.fit(train, val, rounds=400)
+    assert spots.weights.sum() == pytest.approx(1) and (spots.weights >= 0).all()
+    maps = WardSpots(wards.counted(train), spots.weights)
+    given = maps.parts(val)[np.arange(len(val)), :, val.cell]
+    best = np.log(given @ spots.weights).sum()
+    for k in range(len(spots.weights)):
+        moved = 0.98 * spots.weights + 0.02 * np.eye(len(spots.weights))[k]
+        assert np.log(given @ moved).sum() < best + 0.05
+    assert spots.counts["side"].sum() == len(rows)
+
+
+def test_the_baseline_is_counts_with_some_of_an_even_map(rows, sharp):
+    chance = wards.baseline(rows, rows, rows.where(slice(0, 30)))
+    np.testing.assert_allclose(chance.sum(axis=1), 1)
+    both = wards.mixture(wards.counted(rows))["side, time", 0.0]
+    share = (chance.min(axis=1) * SIZE)[0]
+    assert share == pytest.approx(min(wards.EVEN_SHARES))  # known wards: little of it is needed
+    band = int(rows.team[0] * wards.BANDS + min(rows.t[0] // wards.BAND, wards.BANDS - 1))
+    np.testing.assert_allclose(chance[0], (1 - share) * both[band] + share / SIZE)
+
+
+def test_spots_are_read_back_with_how_long_wards_stand(rows, sharp, tmp_path):
+    spots = wards.fit(rows, rows, rounds=3)
+    recipes.save_wards(tmp_path / "wards.npz", spots, rows)
+    read, life = recipes.load_wards(tmp_path / "wards.npz")
+    few = rows.where(slice(0, 20))
+    np.testing.assert_allclose(read.chances(few), spots.chances(few))
+    assert spots.chances(rows.where(slice(0, 0))).shape == (0, SIZE)
+    seen = ~np.isnan(rows.life)
+    mean = rows.life[seen].mean()
+    cell = int(np.bincount(rows.cell[seen]).argmax())
+    own = rows.life[seen & (rows.cell == cell)]
+    assert life[cell] == pytest.approx((own.sum() + 5 * mean) / (len(own) + 5))
+    empty = np.setdiff1d(np.arange(SIZE), rows.cell)[0]
+    assert life[empty] == pytest.approx(mean)
+    with pytest.raises(InputError, match=r"cannot be read .* understudy train dota wards"):
+        recipes.load_wards(tmp_path / "nothing.npz")

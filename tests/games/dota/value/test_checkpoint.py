@@ -1,0 +1,111 @@
+"""A value model on disk, and what it says one state is worth beside another."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.games.dota.small_matches import blank_samples, made_up, samples_from
+from understudy.errors import InputError
+from understudy.games.dota.features.samples import swapped
+from understudy.games.dota.value import checkpoint
+from understudy.games.dota.value.checkpoint import NAMES, ValueModel, Worth
+from understudy.games.dota.value.models import Blend, Constant, Linear, Symmetric, symmetric
+
+
+def model(constant=0.0, spread=0.1, **weights):
+    told = np.zeros(len(NAMES) + 1)
+    for name, weight in weights.items():
+        told[NAMES.index(name)] = weight
+    told[-1] = constant
+    linear = Linear(symmetric, {"y_win": told}, np.full(len(told), spread))
+    return ValueModel(linear, ("7.38",), {"t_min": (0.0, 60.0), "gold_total": (0.0, 9000.0)})
+
+
+@pytest.mark.parametrize(
+    ("gain", "error", "text"),
+    [
+        (0.0123, 0.004, "+1.2 ± 0.4"),
+        (-0.5, 0.25, "-50.0 ± 25.0"),
+        (-0.0001, 0.0, "+0.0 ± 0.0"),
+        (0.0, 1.0, "+0.0 ± 100.0"),
+    ],
+)
+def test_worth_in_words_never_says_less_than_nothing(gain, error, text):
+    assert str(Worth(gain, error)) == text
+
+
+def test_worth_by_hand():
+    value = model(kills=0.5)
+    before, after = blank_samples([1, 1]), blank_samples([1, 1], kills=[2, -2])
+    up, down = value.worth(after, before, 0)
+    chance = 1 / (1 + np.exp(-1))
+    assert up.gain == pytest.approx(chance - 0.5) and down.gain == pytest.approx(0.5 - chance)
+    middle = (chance + 0.5) / 2
+    assert up.error == pytest.approx(middle * (1 - middle) * 0.1 * 2)  # two kills, 0.1 each
+    assert value.worth(before, before, 0)[0] == Worth(0.0, 0.0)
+
+
+def test_worth_for_dire_is_that_for_radiant_with_the_sides_swapped():
+    value = model(kills=0.4, gold=0.7, towers=-0.2)
+    before = blank_samples([1], kills=3, radiant_gold_adv=1500, t_min=10)
+    after = blank_samples([1], kills=1, radiant_gold_adv=2500, towers_2=1, t_min=10)
+    (radiant,) = value.worth(after, before, 0)
+    (dire,) = value.worth(swapped(after), swapped(before), 1)
+    assert dire.gain == pytest.approx(radiant.gain) and dire.error == pytest.approx(radiant.error)
+    (other,) = value.worth(after, before, 1)
+    assert other.gain == -radiant.gain and other.error == radiant.error
+    (back,) = value.worth(before, after, 0)
+    assert back.gain == -radiant.gain
+
+
+def test_out_of_range_names_the_feature_and_its_range():
+    inside = blank_samples([1, 1], t_min=[0, 60], gold_total=[9000, 0])
+    assert model().out_of_range(inside) == []
+    beyond = blank_samples([1, 1], t_min=[3, 61], gold_total=[-1, 0])
+    assert model().out_of_range(beyond) == [
+        "t_min is beyond the 0 to 60 of training",
+        "gold_total is beyond the 0 to 9,000 of training",
+    ]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rows = samples_from(made_up(30)).begun()
+    linear = Symmetric().fit(rows, rows, 0)
+    return rows, Blend(linear, Constant().fit(rows, rows, 0))
+
+
+def test_what_is_written_is_read_back_to_nine_digits(fitted, tmp_path):
+    rows, blend = fitted
+    checkpoint.save(tmp_path, blend, rows, seed=5)
+    read = checkpoint.load(tmp_path / "model.json")
+    for label, weights in blend.linear.weights.items():
+        np.testing.assert_allclose(read.linear.weights[label], weights, rtol=1e-8)
+    np.testing.assert_allclose(read.linear.spread, blend.linear.spread, rtol=1e-8)
+    told = json.loads((tmp_path / "model.json").read_text())
+    assert told["matches"] == 30 and told["seed"] == 5
+    checkpoint.save(tmp_path / "again", blend, rows, seed=5)
+    assert (tmp_path / "again/model.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+    assert [path.name for path in (tmp_path / "again").iterdir()] == ["model.json"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda told: told | {"format": 1},
+        lambda told: {name: part for name, part in told.items() if name != "seen"},
+        lambda told: told | {"spread": ["much"]},
+        lambda told: told | {"weights": None, "seen": []},
+        lambda told: [told],
+    ],
+)
+def test_a_file_that_is_no_model_says_how_to_make_one(change, fitted, tmp_path):
+    rows, blend = fitted
+    checkpoint.save(tmp_path, blend, rows, seed=0)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    with pytest.raises(InputError) as failure:
+        checkpoint.load(path)
+    assert str(failure.value).startswith(f"{path} is no value model this program reads (")
+    assert str(failure.value).endswith("Train one: understudy train dota value")

@@ -1,0 +1,57 @@
+"""What a decision brought: potentials by hand, and gains of talks against a slow loop."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.games.scml.states import PLACE, state
+from understudy.games.scml.learning import rewards
+from understudy.games.scml.view.columns import packed
+
+
+def potential(**morning):
+    return float(rewards.potentials(packed([state(**morning)]))[0])
+
+
+WORTH = rewards.STOCK_USE * 44 * 18
+"""Of a unit of stock on day 5 of 50: it is used on a quarter of 44 days, and earns 20 - 2."""
+
+
+def test_an_empty_book_is_worth_nothing():
+    assert potential() == 0
+
+
+def test_a_sale_is_worth_its_margin_as_far_as_the_lines_go():
+    # 4 units at 20 each, made for 2 each
+    assert potential(sold=(0, 4)) == pytest.approx(4 * 18 / 1000)
+    # of 12 units 10 can be made; two fall short at 0.5 * 20 each
+    assert potential(sold=(12,)) == pytest.approx((10 * 18 - 2 * 10) / 1000)
+    assert potential(sold=(6, 6)) == pytest.approx(12 * 18 / 1000)
+
+
+def test_a_purchase_is_owed_and_earns_as_stock_up_to_the_lines():
+    assert potential(bought=(0, 0, 3)) == pytest.approx((3 * WORTH - 30) / 1000)
+    assert potential(stock=7) == pytest.approx(7 * WORTH / 1000)
+    assert potential(stock=8, bought=(6,)) == pytest.approx((10 * WORTH - 60) / 1000)
+
+
+def test_on_the_last_day_and_where_all_perishes_stock_is_worth_nothing():
+    assert potential(stock=7, day=49) == 0
+    assert potential(stock=7, place=replace(PLACE, perishable=True, horizon=0)) == 0
+
+
+def test_nobody_is_paid_for_losing_money_on_stock():
+    assert potential(stock=7, price_out=1.0) == 0  # less than the cost of making one
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(talk=st.lists(st.integers(0, 4), max_size=20))
+def test_gains_fade_with_every_decision_before_the_last_of_a_talk(talk):
+    worth = np.array([10.0, -3.0, 0.5, 0.0, 7.0])
+    found = rewards.talk_gains(np.array(talk, int), worth[talk] if talk else np.zeros(0))
+    for place, number in enumerate(talk):
+        later = talk[place + 1 :].count(number)
+        assert found[place] == pytest.approx(worth[number] * rewards.FADE**later)

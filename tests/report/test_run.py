@@ -1,0 +1,40 @@
+"""Panels of a run: which of its models are told of, and how."""
+
+import json
+
+from understudy.data.runs import Run
+from understudy.report.run import run_panels
+
+
+def model(run, name, *parts, finished=True):
+    for part in parts:
+        (run.model(name) / part).mkdir(parents=True, exist_ok=True)
+        line = json.dumps({"step": 3, "train/loss": 1.0})
+        (run.model(name) / part / "metrics.jsonl").write_text(line + "\n")
+    run.model(name).mkdir(parents=True, exist_ok=True)
+    if finished:
+        (run.model(name) / "evaluation.json").write_text("{}")
+
+
+def test_a_model_of_several_parts_has_the_curves_of_each(tmp_path):
+    run = Run(tmp_path)
+    model(run, "clone", ".")
+    model(run, "whole", "l2", "l3")
+    model(run, "rounds", "round-1/model", "round-2/model")
+    titles = [panel.title for panel in run_panels(run, [])]
+    assert [title for title in titles if title.endswith("loss")] == [
+        "clone: loss",
+        "rounds / round-1: loss",
+        "rounds / round-2: loss",
+        "whole / l2: loss",
+        "whole / l3: loss",
+    ]
+
+
+def test_a_model_without_steps_is_left_to_its_game(tmp_path):
+    run = Run(tmp_path)
+    model(run, "value")
+    assert run_panels(run, []) == []
+    model(run, "begun", finished=False)
+    (panel,) = run_panels(run, [])
+    assert panel.title == "begun: loss" and "Nothing to show yet" in panel.html

@@ -1,0 +1,150 @@
+"""The program: every command, those of games among them, and how it ends."""
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from understudy import games
+from understudy.cli import commands
+from understudy.cli.demo import demo
+from understudy.cli.league import league
+from understudy.errors import InputError
+from understudy.terminal.commands import Command, added_options, typed
+from understudy.terminal.console import err_console
+
+EXAMPLES = """\b
+From recorded matches to an agent, step by step:
+    understudy record arena --matches 2000       experts play, everything is written down
+    understudy encode arena                      one row per decision
+    understudy train arena imitate               clone the expert
+    understudy train arena refine --from imitate  make the clone stronger by playing
+    understudy compete arena imitate expert      who wins, with intervals
+    understudy league arena --recipe quick       improve against each other
+    understudy report runs/arena                 one page to look at
+
+The supply chain, where agents of the league already play:
+    understudy compete scml Penguin AS0 built-ins     who is stronger, slot by slot
+    understudy record scml --configs 20               what each saw, offered and answered
+
+Dota 2, from recorded matches only:
+    understudy record dota --files matches/           OpenDota's answers, as tables
+    understudy encode dota                            one row per minute
+    understudy train dota value                       who will win, beside plain baselines
+    understudy drift dota --model RUN/models/value    is it still right on this run's patches?
+    understudy recommend dota match.json --minute 15  what to do next
+
+Every step can be stopped and run again: it goes on where it was. `understudy demo` does all of
+it small. A step works in a run, the folder given by --out.
+"""
+
+_SHARED = {
+    "record": "Play matches; write down what players saw and did.",
+    "compete": "Let players meet; say who is stronger.",
+}
+"""Verbs that most games have, each in its own version."""
+
+
+def app() -> typer.Typer:
+    """All commands there are: for every game, those of every game and those it brings itself."""
+    made = typer.Typer(
+        help="Turn recorded matches of competitive games into agents that win.",
+        epilog="Begin with: understudy demo",
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback(epilog=EXAMPLES, invoke_without_command=True)(_root)
+    every: tuple[Command, ...] = (
+        *(league, _with_options(commands.encode), _with_options(commands.train)),
+        *(commands.report, commands.replay, commands.recipes, demo),
+    )
+    for command in every:
+        made.command()(command)
+    _add_verbs(made)
+    return made
+
+
+def _with_options(command: Command) -> Command:
+    """A command of every game, with the options that games add to it."""
+    told = commands.options_of_games(command.__name__)
+    return typed(command, [option for each in told for option in added_options(each)])
+
+
+def _add_verbs(made: typer.Typer) -> None:
+    """Commands with a version per game."""
+    brought = {name: games.commands(name) for name in games.names()}
+    about = dict(_SHARED)
+    for one in brought.values():
+        about |= one.about
+    groups = {verb: by_game(made, verb, line) for verb, line in about.items()}
+    for name, one in brought.items():
+        for verb, command in one.verbs.items():
+            groups[verb].command(name)(typed(command))
+
+
+class ByGame(TyperGroup):
+    """A command with one version per game, because games have different options."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The version for the game that is named first."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise InputError(
+                f"there is no game '{args[0]}' to {self.name}; there is {', '.join(self.commands)}"
+            )
+        return super().resolve_command(ctx, args)
+
+
+def by_game(app: typer.Typer, name: str, about: str) -> typer.Typer:
+    """A command with one version per game."""
+    group = typer.Typer(cls=ByGame, help=about, rich_markup_mode=None, invoke_without_command=True)
+
+    @group.callback()
+    def _teach(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            print(context.get_help())
+
+    app.add_typer(group, name=name, help=about)
+    return group
+
+
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Turn recorded matches of competitive games into agents that win."""
+    if version:
+        from importlib.metadata import version as installed
+
+        print(f"understudy {installed('understudy')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def main() -> None:
+    """Run a command. A user's mistake is one line and exit code 2; a bug of ours is a traceback."""
+    # Work is spread over processes; threads that wait for each other are many times slower.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        if app()(standalone_mode=False) == 130:  # what typer makes of Ctrl-C
+            raise KeyboardInterrupt
+    except InputError as mistake:
+        _fail(str(mistake))
+    except typer.Abort:
+        _fail("stopped")
+    except KeyboardInterrupt:
+        err_console.print("understudy: stopped; the same command goes on from here", style="yellow")
+        sys.exit(130)
+    except Exception as problem:
+        if hasattr(problem, "format_message"):  # click's own words on a wrong option
+            _fail(f"{problem.format_message().rstrip('.')}. See: understudy --help")
+        raise
+
+
+def _fail(line: str) -> None:
+    print(f"understudy: {line}", file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,71 @@
+"""The command `demo`: every stage once, in minutes."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from understudy.cli.commands import encode, replay, report, train
+from understudy.cli.league import league
+from understudy.data.runs import Run
+from understudy.games.arena import commands as arena
+from understudy.games.dota import commands as dota
+from understudy.games.scml import commands as scml
+from understudy.pipeline.game import load
+from understudy.terminal.console import err_console
+from understudy.terminal.options import ResumeOption, SeedOption, WorkersOption, Working
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path("runs/demo"),
+    matches: Annotated[int, typer.Option(help="To record in the arena.")] = 1000,
+    worlds: Annotated[int, typer.Option(help="Configurations of the supply chain.")] = 8,
+    seed: SeedOption = 0,
+    workers: WorkersOption = None,
+    resume: ResumeOption = True,
+) -> None:
+    """Go through every stage once, in minutes: the arena, the supply chain, Dota."""
+    working = Working(seed=seed, workers=workers, resume=resume)
+    _demo_arena(out / "arena", matches, working)
+    err_console.rule("8/11  compete: our agent among champions of the supply chain")
+    scml.compete(
+        ["HRL", "Penguin", "AS0", "Greedy"],
+        out=out / "scml",
+        configs=worlds,
+        worlds=scml.Worlds(competitors_per_world=4, steps=30),
+        keep=1,
+        working=working,
+    )
+    err_console.rule("9/11  report, with a world to look into")
+    report(out / "scml")
+    err_console.rule("10/11  Dota: a value model of made-up matches, whose chances are known")
+    made_up = dota.Sources(synthetic=1500)
+    dota.record(out=out / "dota", sources=made_up, seed=seed, resume=resume)
+    encode("dota", out=out / "dota", workers=workers, resume=resume)
+    train("dota", "value-quick", out=out / "dota", seed=seed, resume=resume)
+    err_console.rule("11/11  report, and one match with its chances, swings and advice")
+    report(out / "dota")
+    replay(str(out / "dota" / "9000000000"), out / "dota" / "match.html")
+    pages = [Run(out / game).report for game in ("arena", "scml", "dota")]
+    print(
+        f"\nOpen {', '.join(map(str, [*pages, out / 'dota' / 'match.html']))}: no network needed."
+    )
+
+
+def _demo_arena(run: Path, matches: int, working: Working) -> None:
+    seed, workers, resume = working.seed, working.workers, working.resume
+    err_console.rule("1/11  record: experts play in the arena")
+    arena.record(out=run, matches=matches, working=working)
+    err_console.rule("2/11  encode: one row per decision")
+    encode("arena", out=run, workers=workers, resume=resume)
+    err_console.rule("3/11  train: clone the expert")
+    train("arena", "imitate-quick", out=run, seed=seed, resume=resume)
+    err_console.rule("4/11  train: refine the clone by playing")
+    train("arena", "refine-quick", out=run, seed=seed, workers=workers, resume=resume)
+    err_console.rule("5/11  compete: both against the scripted players")
+    field = ["imitate-quick", "refine-quick", *load("arena").players]
+    arena.compete(field, out=run, matches=200, working=working)
+    err_console.rule("6/11  league: main agent and exploiters harden each other")
+    league("arena", "demo", run, "imitate-quick", seed=seed, workers=workers, resume=resume)
+    err_console.rule("7/11  report")
+    report(run)

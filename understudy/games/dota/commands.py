@@ -1,0 +1,312 @@
+"""Dota on the command line: `record` from many sources, and what only Dota has."""
+
+import json as json_text
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from understudy.errors import InputError
+from understudy.games.dota.report import terminal
+from understudy.pipeline.game import load
+from understudy.terminal.commands import Commands
+from understudy.terminal.console import complain, out_console
+from understudy.terminal.options import (
+    JsonOption,
+    OutOption,
+    QuietOption,
+    ResumeOption,
+    SeedOption,
+    names,
+    run_of,
+)
+from understudy.terminal.progress import reading_progress
+
+if TYPE_CHECKING:
+    from understudy.data.runs import Run
+    from understudy.games.dota.sources.api import Asker
+    from understudy.pipeline.game import Awaited, Imported
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where matches come from: one of files, tables, made-up ones and an API."""
+
+    files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Match files of OpenDota, or a folder of them (JSON, JSONL, .gz); often."
+        ),
+    ] = None
+    tables: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder of Parquet tables already in our layout; may be given often."),
+    ] = None
+    synthetic: Annotated[
+        int | None, typer.Option(help="Make up so many matches whose chances are known.", min=1)
+    ] = None
+    api: Annotated[
+        str | None,
+        typer.Option(help="Download from here: base address of an API that answers as OpenDota's."),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What an API is asked for, and how."""
+
+    matches: Annotated[
+        str | None, typer.Option(help="With --api: match numbers by comma, or a file of them.")
+    ] = None
+    league: Annotated[int | None, typer.Option(help="With --api: all of a league.")] = None
+    pro: Annotated[
+        int | None, typer.Option(help="With --api: so many of the newest professional.", min=1)
+    ] = None
+    api_key: Annotated[
+        str | None, typer.Option(envvar="UNDERSTUDY_DOTA_KEY", help="With --api: your key.")
+    ] = None
+    pause: Annotated[float, typer.Option(help="With --api: seconds between requests.", min=0.0)] = (
+        1.0
+    )
+
+
+NOWHERE, NOTHING = Sources(), Wanted()
+
+
+def record(
+    out: OutOption = None,
+    sources: Sources = NOWHERE,
+    wanted: Wanted = NOTHING,
+    seed: SeedOption = 0,
+    resume: ResumeOption = True,
+    quiet: QuietOption = False,
+) -> None:
+    """Take in matches: from files, tables, an API, or made up.
+
+    Stopped in the middle, the same command goes on; files that came since are added.
+    Nothing about who played is kept. Example: understudy record dota --files matches/
+    """
+    from understudy.pipeline import import_matches as import_matches_stage
+
+    run = run_of(out, "dota")
+    imports, settings = _matches(run, sources, wanted, seed, quiet)
+    with reading_progress(imports, quiet) as watched:
+        found = import_matches_stage.take_in(load("dota"), run, watched, settings, resume=resume)
+    print(f"{found.matches:,} matches in {run.recordings}")
+    complain(found.rejected)
+
+
+def _matches(
+    run: "Run", sources: Sources, wanted: Wanted, seed: int, quiet: bool
+) -> "tuple[Iterable[Imported | Awaited], dict[str, Any]]":
+    """The matches of the one source that was named, and what the manifest says of it."""
+    from understudy.games.dota.sources.match_files import read_logs
+    from understudy.games.dota.sources.synthetic import World, generate
+    from understudy.games.dota.sources.table_import import read_tables
+
+    given = vars(sources)
+    if len([name for name, value in given.items() if value]) != 1:
+        options = ", ".join(f"--{name}" for name in given)
+        raise InputError(f"say where matches come from, by one of {options}")
+    if sources.files:
+        return read_logs(*sources.files), {"files": [str(path) for path in sources.files]}
+    if sources.tables:
+        return read_tables(*sources.tables), {"tables": [str(path) for path in sources.tables]}
+    if sources.synthetic is not None:
+        made_up = generate(World(seed=seed), sources.synthetic)
+        return made_up, {"synthetic": sources.synthetic, "seed": seed}
+    assert sources.api is not None
+    folder = run.downloads
+    _download(sources.api, wanted, folder, quiet)
+    return read_logs(folder), {"api": sources.api}
+
+
+def _download(api: str, wanted: Wanted, folder: Path, quiet: bool) -> None:
+    from rich.progress import track
+
+    from understudy.games.dota.sources.api import Api, Asker, download
+
+    ask = Asker(Api(api, wanted.api_key, wanted.pause))
+    numbers = list(dict.fromkeys(_numbers(ask, wanted)))
+    failed: list[str] = []
+    for number in track(numbers, "downloading", disable=quiet):
+        failed += download(ask, [number], folder).failed
+    complain(failed)
+    if numbers and len(failed) == len(numbers):
+        raise InputError(f"none of {len(numbers)} matches could be had, the first: {failed[0]}")
+
+
+def _numbers(ask: "Asker", wanted: Wanted) -> list[int]:
+    """The numbers of the matches to download."""
+    from understudy.games.dota.sources.api import league_matches, numbers_in, pro_matches
+
+    numbers: list[int] = []
+    if wanted.matches is not None and Path(wanted.matches).is_file():
+        numbers += numbers_in(Path(wanted.matches))
+    else:
+        for name in names(wanted.matches) or ():
+            if not name.isdigit():
+                raise InputError(f"'{name}' is neither a match number nor a file of them")
+            numbers.append(int(name))
+    if wanted.league is not None:
+        numbers += league_matches(ask, wanted.league)
+    if wanted.pro is not None:
+        numbers += pro_matches(ask, wanted.pro)
+    if not numbers:
+        raise InputError("say what to download, by --matches, --league or --pro")
+    return numbers
+
+
+def encode_options(
+    game: str,
+    horizon: Annotated[
+        int | None,
+        typer.Option(help="Dota: seconds ahead to foretell. [default: 180]", min=60),
+    ] = None,
+) -> dict[str, Any]:
+    """What `encode` may be told about Dota."""
+    if game != "dota":
+        return {}
+    from understudy.games.dota.features.encode import HORIZON
+
+    if horizon is not None and horizon % 60:
+        raise InputError(
+            f"--horizon must be whole minutes, as 60, 120 or 180 seconds, not {horizon}"
+        )
+    return {"horizon": horizon or HORIZON}
+
+
+def train_options(
+    game: str,
+    test_patch: Annotated[
+        str | None,
+        typer.Option(help="Dota: test on this patch, train on earlier ones: 7.39, say."),
+    ] = None,
+) -> dict[str, Any]:
+    """What `train` may be told about Dota."""
+    if test_patch is None:
+        return {}
+    if game != "dota":
+        raise InputError(f"--test-patch is Dota's alone; {game} has no patches")
+    from understudy.games.dota.facts import patch_number
+
+    return {"test": patch_number(test_patch)}
+
+
+def split(
+    out: OutOption = None,
+    by: Annotated[
+        str, typer.Option(help="patch: the newest is the test; time: the last fifth.")
+    ] = "patch",
+    test: Annotated[
+        str | None, typer.Option(help="With patch: test on this one. [default: the newest]")
+    ] = None,
+    since: Annotated[str, typer.Option(help="Leave out what is older than this patch.")] = "7.35",
+    seed: SeedOption = 0,
+) -> None:
+    """Write which matches are trained on as files, which `train dota value-files` reads.
+
+    In RUN/splits: train, val, test, and test_calib_N with test_eval_N for few-shot calibration.
+    """
+    from understudy.games.dota.facts import patch_number
+    from understudy.games.dota.features.samples import read_samples
+    from understudy.games.dota.value import splits
+
+    if by not in ("patch", "time"):
+        raise InputError(f"--by must be patch or time, not '{by}'")
+    run = run_of(out, "dota")
+    matches = read_samples(run.samples).outline()
+    first = patch_number(since)
+    if by == "patch":
+        chosen = splits.by_patch(matches, patch_number(test) if test else None, first)
+    else:
+        chosen = splits.by_time(matches, first)
+    paths = splits.write_split(run.splits, chosen, seed)
+    counts = ", ".join(
+        f"{len(getattr(chosen, name)):,} {name}" for name in ("train", "val", "test")
+    )
+    print(f"{counts}: {len(paths)} files in {run.splits}")
+
+
+def drift(
+    out: OutOption = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="The value model, as RUN/models/value. [default: the one shipped]"),
+    ] = None,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
+) -> None:
+    """Say patch by patch whether a trained value model is still right on a run's samples.
+
+    The run may be another than the model's own: record and encode matches of a newer patch, then
+    ask. Matches the model was trained on are left out where it says which they were.
+    Example: understudy drift dota --out runs/new --model runs/old/models/value
+    """
+    from understudy.games.dota.advice.match_context import SHIPPED
+    from understudy.games.dota.features.samples import read_samples
+    from understudy.games.dota.value.checkpoint import MODEL_FILE
+    from understudy.games.dota.value.checkpoint import load as load_value
+    from understudy.games.dota.value.drift import watch
+
+    folder = model or SHIPPED
+    judged = watch(
+        load_value(folder / MODEL_FILE), read_samples(run_of(out, "dota").samples), folder
+    )
+    if json:
+        print(json_text.dumps(judged, indent=2))
+        return
+    out_console.print(terminal.drift_table(judged))
+    print(f"trained on {', '.join(judged['trained_on'])}", end="")
+    print(f"; {judged['left_out']:,} matches of training left out" if judged["left_out"] else "")
+
+
+def recommend(
+    match: Annotated[
+        str, typer.Argument(metavar="MATCH", help="A match file of OpenDota, or RUN/NUMBER.")
+    ],
+    minute: Annotated[int, typer.Option(help="When.", min=0)],
+    player: Annotated[
+        int | None, typer.Option(help="One player, by slot 0 to 9. [default: all]", min=0, max=9)
+    ] = None,
+    models: Annotated[
+        Path | None,
+        typer.Option(help="RUN/models with value, items, wards. [default: those shipped]"),
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="Order of items: habit, as others buy; value, as the model likes.")
+    ] = "habit",
+    json: JsonOption = False,
+) -> None:
+    """Say what to do next at a minute of a match: items, wards, objectives.
+
+    Each with how often others did it and what the value model thinks of it, its cost paid.
+
+    Example: understudy recommend dota 8182370121.json.gz --minute 15 --player 0
+    """
+    from dataclasses import asdict
+
+    from understudy.games.dota.advice.match_context import load_models, open_story
+    from understudy.games.dota.advice.recommend import ORDERS, advise
+
+    if by not in ORDERS:
+        raise InputError(f"--by must be {' or '.join(ORDERS)}, not '{by}'")
+    advice = advise(open_story(match), load_models(models), minute, player, by)
+    if json:
+        print(json_text.dumps(asdict(advice), indent=2))
+        return
+    terminal.print_advice(advice)
+
+
+COMMANDS = Commands(
+    verbs={"record": record, "split": split, "drift": drift, "recommend": recommend},
+    about={
+        "split": "Say which matches are trained on, as files.",
+        "drift": "Say whether a trained model can be trusted on new matches.",
+        "recommend": "Say what to do next in a recorded match.",
+    },
+    options={"encode": encode_options, "train": train_options},
+    print_evaluation=terminal.print_evaluation,
+)

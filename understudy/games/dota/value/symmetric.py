@@ -1,0 +1,88 @@
+"""Regression that changes to the opposite when the sides swap, but for one constant.
+
+That constant favours a side. Features that each tell little are held closer to 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.games.dota.features import features as observe
+from understudy.games.dota.features.encode import names_of
+from understudy.games.dota.features.samples import ALL_NAMES, Samples
+from understudy.games.dota.features.timeline import Floats
+from understudy.games.dota.value.linear import (
+    CHANGES,
+    Fitted,
+    Linear,
+    fit_linear,
+    fit_logistic,
+    spread_of,
+)
+
+MINOR = tuple(
+    name
+    for name in ALL_NAMES
+    if name in {*names_of("items"), *names_of("vision"), *names_of("skirmish")}
+    or name in {"roshans", "aegis", "first_blood", "couriers", "strength_heroes"}
+    or (name.startswith(("gold_adv_change_", "xp_adv_change_")) and not name.endswith("_3"))
+    if name not in observe.EVEN and name not in {"spent", "unspent", "big_items"}
+)
+"""Features that each tell little: they are held closer to 0."""
+
+
+def symmetric(samples: Samples) -> Floats:
+    """Columns that change their sign when the sides swap, the telling ones first."""
+    minute = samples.column("t_min")
+    late, safe = minute / 30, np.maximum(minute, 1.0)
+    parts = []
+    for name in ("gold", "xp"):
+        lead = samples.column(f"radiant_{name}_adv") / 1000
+        parts += [lead, lead * late, lead / safe, lead / np.sqrt(safe)]
+        parts.append(samples.column(f"{name}_adv_change_3") / 1000)
+    parts.append(sum_of(samples, ("towers_1", "towers_2", "towers_3", "towers_4")))
+    parts.append(sum_of(samples, ("barracks_melee", "barracks_range")))
+    strength = samples.column("strength_teams")
+    parts += [strength, strength * np.exp(-minute / 15), strength * late]
+    major = np.stack(parts, axis=1)
+    return np.concatenate([major, samples.columns(MINOR).astype(np.float64)], axis=1)
+
+
+MAJOR = (
+    *("gold", "gold x time", "gold / time", "gold / root of time", "gold change"),
+    *("xp", "xp x time", "xp / time", "xp / root of time", "xp change"),
+    *("towers", "barracks", "strength", "strength early", "strength x time"),
+)
+"""What the first columns are, for people."""
+
+
+def sum_of(samples: Samples, names: Sequence[str]) -> Floats:
+    """Of some features."""
+    return samples.columns(names).sum(axis=1).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Symmetric:
+    """Ridge regression on columns that change sign with the sides; minor ones held tighter."""
+
+    ridge: float = 30.0
+    """Weight of the prior in matches. Up: nearer to even."""
+    tighter: float = 16.0
+    """How much more the prior weighs for minor features."""
+
+    def fit(self, train: Samples, val: Samples, seed: int) -> Fitted:
+        """Columns are brought to a root mean square of 1 before they are penalised."""
+        known, weight = symmetric(train), train.weights()
+        scale = np.sqrt((known**2).mean(axis=0))
+        scale[scale == 0] = 1.0
+        known = known / scale
+        penalty = self.ridge * np.where(np.arange(known.shape[1]) < len(MAJOR), 1.0, self.tighter)
+        won = fit_logistic(known, train.labels["y_win"], weight, penalty)
+        changes = {
+            label: fit_linear(known, train.labels[label], weight, penalty) for label in CHANGES
+        }
+        weights = {"y_win": won, **changes}
+        scale = np.append(scale, 1.0)
+        spread = spread_of(known, won, weight, penalty) / scale
+        return Linear(symmetric, {n: w / scale for n, w in weights.items()}, spread)

@@ -1,0 +1,217 @@
+"""A game of two that is nothing but its `Matches`: all the rest is the same for every such game.
+
+A recording holds what the players saw, could do and did, so that encoding it only leaves out the
+moments in which nothing was to be chosen, and adds who decided and how the match ended for it.
+Axes: N matches, two seats, F features, H heads, O options of all heads side by side.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from understudy.data.players import PlayerRef
+from understudy.data.results import both_sides, pair_results, results_of, win_rates
+from understudy.data.runs import Run
+from understudy.data.samples import Decisions, admitting, pack_legal, unpack_legal
+from understudy.data.schema import Column, Table
+from understudy.data.splits import splits_of
+from understudy.pipeline.game import Game, Played
+from understudy.pipeline.pairings import Fixture
+
+if TYPE_CHECKING:  # these take seconds to import
+    from understudy.league.interface import League
+    from understudy.learn.recipe import Recipe
+    from understudy.learn.rl.env import Matches, Seen
+    from understudy.learn.rl.playout import Outcome
+    from understudy.report.page import Panel
+
+    class PlainMatches(Matches, Protocol):
+        """Matches that tell what was chosen in them, by whomever."""
+
+        chosen: "Array"
+        """Int64 [N 2 H]: the options for the next step, or of the last one."""
+
+
+Array = np.ndarray[Any, Any]
+_OUTLINE = (
+    Column("match", pa.string(), "which match"),
+    Column("seed", pa.int64(), "what it was drawn from"),
+    Column("player_0", pa.string(), "who sat in seat 0"),
+    Column("player_1", pa.string(), "who sat in seat 1"),
+    Column("score", pa.float32(), "player 0's score, +1 won to -1 lost"),
+    Column("steps", pa.int32(), "how long it took"),
+    Column("ending", pa.string(), "ended by the rules, or cut short"),
+)
+
+
+def plain_game(
+    *,
+    name: str,
+    about: str,
+    players: Mapping[str, str],
+    decisions: Decisions,
+    make: "Callable[[int, float], PlainMatches]",
+    recipes: "Callable[[], Mapping[str, Recipe]]",
+    league: "Callable[[], League] | None" = None,
+) -> Game:
+    """A whole game; `players` are those that its matches can `script`, the expert first."""
+    plain = _Plain(make, decisions, pair_results(name), *_recordings(name, decisions))
+    return Game(
+        name=name,
+        about=about,
+        players=players,
+        recordings=(plain.matches, plain.steps),
+        results=plain.results,
+        samples=(decisions.table,),
+        play=plain.play,
+        encode=plain.encode,
+        summarise=plain.summarise,
+        recipes=recipes,
+        panels=plain.panels,
+        league=league,
+    )
+
+
+def _recordings(name: str, decisions: Decisions) -> tuple[Table, Table]:
+    """Matches in outline, and what was seen and done in them."""
+    seen = {*decisions.features, *decisions.heads, "match", "step", "slot", "legal", "reward"}
+    columns = tuple(column for column in decisions.table.columns if column.name in seen)
+    made_by = f"understudy record {name}"
+    return Table(name, "matches", 1, made_by, _OUTLINE), Table(
+        name, "steps", decisions.table.version, made_by, columns
+    )
+
+
+@dataclass(frozen=True)
+class _Plain:
+    make: "Callable[[int, float], PlainMatches]"
+    decisions: Decisions
+    results: Table
+    matches: Table
+    steps: Table
+
+    def play(self, fixture: Fixture) -> Played:
+        """Play a match per seed, side by side; those that need not be kept in outline."""
+        from understudy.learn.rl.playout import Recorder, playout
+
+        seeds = np.array(fixture.seeds, np.int64)
+        game = self.make(len(seeds), 0.0)
+        choosers = [self._chooser(ref, game, seeds) for ref in fixture.players]
+        recorder = Recorder["Seen"](
+            len(seeds) if fixture.keep is None else fixture.keep,
+            lambda seen, which: (*(part[which] for part in seen), game.chosen[which]),
+            lambda stepped, which: (stepped.reward[which],),
+        )
+        who = np.tile([0, 1], (len(seeds), 1))
+        outcome = playout(game, seeds, who, choosers, see=game.observe, recorder=recorder)
+        outline = self._outline(fixture, outcome)
+        ids = np.array(outline["match"].to_pylist())
+        return Played(
+            both_sides(self.results, outline),
+            {"matches": outline, "steps": self._steps_table(ids, *recorder.columns())},
+        )
+
+    def _chooser(
+        self, ref: PlayerRef, game: "PlainMatches", seeds: Array
+    ) -> "Callable[[Seen, Array, int], None]":
+        """Lets a player choose in some matches; its dice hang on seed, seat and step alone."""
+        if ref.weights is None:
+            return lambda seen, which, seat: game.script(ref.name, which, seat)
+        from understudy.learn.policy import load_policy
+        from understudy.learn.rl.opponents import let_choose
+
+        policy = load_policy(ref.weights, self.decisions)
+        dice = [[np.random.default_rng((seed, seat)) for seed in seeds] for seat in (0, 1)]
+        heads = len(self.decisions.heads)
+
+        def choose(seen: "Seen", which: Array, seat: int) -> None:
+            uniform = np.stack([dice[seat][place].random(heads, np.float32) for place in which])
+            let_choose(policy, game, seen, which, np.full(len(which), seat), uniform)
+
+        return choose
+
+    def _outline(self, fixture: Fixture, outcome: "Outcome") -> pa.Table:
+        """One row per match."""
+        one, other = (ref.name for ref in fixture.players)
+        return self.matches.build(
+            {
+                "match": [f"{one}-{other}-{seed}" for seed in fixture.seeds],
+                "seed": fixture.seeds,
+                "player_0": [one] * len(fixture.seeds),
+                "player_1": [other] * len(fixture.seeds),
+                "score": outcome.score[:, 0],
+                "steps": outcome.steps,
+                "ending": np.where(outcome.cut, "cut short", "ended by the rules"),
+            }
+        )
+
+    def _steps_table(self, ids: Array, which: Array, step: Array, *parts: Array) -> pa.Table:
+        """One row per match, step and player, in that order."""
+        observation, legal, chosen = (part.reshape(-1, part.shape[2]) for part in parts[:3])
+        decisions = self.decisions
+        return self.steps.build(
+            {
+                "match": np.repeat(ids[which], 2),
+                "step": np.repeat(step, 2),
+                "slot": np.tile(np.array([0, 1], np.int8), len(which)),
+                **dict(zip(decisions.features, observation.T, strict=True)),
+                **dict(zip(decisions.heads, chosen.T, strict=True)),
+                "legal": pack_legal(legal),
+                "reward": parts[3].ravel(),
+            }
+        )
+
+    def encode(
+        self, recordings: Mapping[str, pa.Table], players: frozenset[str] | None
+    ) -> dict[str, pa.Table]:
+        """Samples of these players' decisions (None: everybody's)."""
+        matches, steps = recordings["matches"], recordings["steps"]
+        names = np.array([matches["player_0"].to_pylist(), matches["player_1"].to_pylist()])
+        match = pc.index_in(steps["match"], value_set=matches["match"]).to_numpy()
+        player = names[steps["slot"].to_numpy(), match]
+        legal = unpack_legal(steps["legal"], self.decisions.options)
+        wanted = legal.sum(1) > len(self.decisions.heads)  # there was something to choose
+        if players is not None:
+            wanted &= np.isin(player, list(players))
+        (rows,) = wanted.nonzero()
+        steps, match, player = steps.take(rows), match[rows], player[rows]
+        choices = np.stack([steps[head].to_numpy() for head in self.decisions.heads], axis=1)
+        legal, forbidden = admitting(self.decisions, legal[rows], choices)
+        score = matches["score"].to_numpy()[match]
+        splits = np.array(splits_of(map(str, matches["seed"].to_pylist())), object)
+        table = self.decisions.table
+        samples = table.build(
+            {
+                **{name: steps[name] for name in self.steps.arrow().names},
+                "player": player,
+                "split": splits[match],
+                "legal": pack_legal(legal),
+                "forbidden": forbidden,
+                "outcome": np.where(steps["slot"].to_numpy() == 0, score, -score),
+                "extras": pa.nulls(len(steps), pa.string()),
+            }
+        )
+        return {table.name: samples}
+
+    def summarise(
+        self, recordings: Mapping[str, pa.Table], samples: Mapping[str, pa.Table]
+    ) -> dict[str, float]:
+        """Counts for the sanity summary; they add up over shards."""
+        moves = samples[self.decisions.table.name]
+        counts: dict[str, float] = {"matches": len(recordings["matches"]), "decisions": len(moves)}
+        for name in ("split", "player", *self.decisions.heads):
+            for row in pc.value_counts(moves[name]).to_pylist():
+                counts[f"{name}/{row['values']}"] = row["counts"]
+        counts["violations"] = int((moves["forbidden"].to_numpy() > 0).sum())
+        return counts
+
+    def panels(self, run: Run) -> "list[Panel]":
+        """Who beats whom."""
+        from understudy.report.run import strength_panel
+
+        found = results_of(run, self.results)
+        return [strength_panel(name, win_rates(results)) for name, results in found.items()]

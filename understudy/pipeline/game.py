@@ -1,0 +1,193 @@
+"""What the stages know of a game, and where games are found.
+
+`Game` is all of it; `docs/adding.md` says how to write one. The stages lie below the games and
+import none: one is found by its name, here and in processes that were only told that name.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from understudy.errors import InputError
+
+if TYPE_CHECKING:  # these take seconds to import; `--help` should not
+    import pyarrow as pa
+
+    from understudy.data.runs import Run
+    from understudy.data.schema import Table
+    from understudy.league.interface import League
+    from understudy.learn.recipe import Recipe
+    from understudy.report.page import Panel
+
+
+@dataclass(frozen=True)
+class PlayerRef:
+    """A player by name: scripted, or trained and then with the folder of its weights."""
+
+    name: str
+    weights: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """Matches planned before any is played."""
+
+    name: str
+    """What to call their results."""
+    settings: Mapping[str, Any]
+    """All that it was made from, fit for JSON: the same settings give the same schedule."""
+    matches: int
+    fixtures: Mapping[str, Any]
+    """Matches for one worker, by task; what they look like is the game's own affair."""
+
+
+class Played(NamedTuple):
+    """What came of playing."""
+
+    results: "pa.Table"
+    recordings: "dict[str, pa.Table]"
+
+
+class Imported(NamedTuple):
+    """What one log of other origin held."""
+
+    source: str
+    tables: "dict[str, pa.Table]"
+    """Recordings."""
+    rejected: list[str]
+    """FILE:LINE: what is wrong, for every line left out."""
+
+
+class Awaited:
+    """A part of logs of other origin that is read only if it must be.
+
+    `stamp` changes with the part's content; where it is the same as that of recordings made
+    earlier, nothing is read, and `remember` is told which matches they hold.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        stamp: str,
+        load: "Callable[[], Imported]",
+        remember: "Callable[[pa.Table], None]" = lambda outline: None,
+    ) -> None:
+        self.source, self.stamp, self.remember = source, stamp, remember
+        self._load = load
+
+    @cached_property
+    def _found(self) -> Imported:
+        return self._load()
+
+    @property
+    def tables(self) -> "dict[str, pa.Table]":
+        """Recordings."""
+        return self._found.tables
+
+    @property
+    def rejected(self) -> list[str]:
+        """FILE:LINE: what is wrong, for every line left out."""
+        return self._found.rejected
+
+
+@dataclass(frozen=True, kw_only=True)
+class Game:
+    """All that the rest of the program knows of a game."""
+
+    name: str
+    """That of its folder."""
+    about: str
+    """One line for people."""
+    players: Mapping[str, str]
+    """Scripted players and what each is like; the first is the expert to learn from."""
+    recordings: "tuple[Table, ...]"
+    """The tables a recording consists of, the one with a row per match first."""
+    results: "Table"
+    """How matches ended: a row per player per match."""
+    samples: "tuple[Table, ...]"
+    """The tables that recordings are encoded into."""
+    play: "Callable[[Any], Played] | None"
+    """Play a fixture of a schedule."""
+    encode: "Callable[..., dict[str, pa.Table]] | None"
+    """Recordings to samples of these players' decisions (None: everybody's), with its options."""
+    summarise: "Callable[[Mapping[str, pa.Table], Mapping[str, pa.Table]], dict[str, float]]"
+    """Counts over recordings and their samples that add up over shards."""
+    recipes: "Callable[[], Mapping[str, Recipe]]"
+    """The ways to train; called only when needed, because it imports torch."""
+    panels: "Callable[[Run], list[Panel]]"
+    """What a report shows of this game besides the tables every game has."""
+    replay: "Callable[[Run, str], str] | None" = None
+    """A page that shows one recorded match of a run."""
+    fill: "Callable[[Path, Path], None] | None" = None
+    """Fill what a trained model foretells into the samples of a folder, for other models."""
+    read_logs: "Callable[[Path], Iterable[Imported | Awaited]] | None" = None
+    """Turn logs of other origin in a folder into recordings, file by file."""
+    survey: "Callable[[Path, Sequence[str]], Mapping[str, Mapping[str, pa.Table]]] | None" = None
+    """What encoding one shard must know of all the others: tables to add to its own, by shard."""
+    league: "Callable[[], League] | None" = None
+    """How its players improve against each other, and the recipes for that; None: no leagues."""
+
+    def recipe(self, name: str) -> "Recipe":
+        """A recipe by its name in `recipes.py`."""
+        recipes = self.recipes()
+        if name not in recipes:
+            raise InputError(f"{self.name} has no recipe '{name}'; it has {', '.join(recipes)}")
+        return recipes[name]
+
+    def table(self, name: str) -> "Table":
+        """A declared table by name."""
+        return next(table for table in (*self.recordings, *self.samples) if table.name == name)
+
+
+_HOME = "understudy.games"
+_ONE_FILE = re.compile(r"^GAME\b", re.MULTILINE)
+
+
+def modules() -> dict[str, str]:
+    """The games there are, by name, each with the module that has its GAME.
+
+    A game is a folder of `games/` with a game.py, or one file there that defines GAME.
+    """
+    found = dict[str, str]()
+    for place in map(Path, import_module(_HOME).__path__):
+        for path in place.glob("*/game.py"):
+            found[path.parent.name] = f"{_HOME}.{path.parent.name}.game"
+        for path in place.glob("*.py"):
+            if _ONE_FILE.search(path.read_text()):
+                found[path.stem] = f"{_HOME}.{path.stem}"
+    return dict(sorted(found.items()))
+
+
+def load(name: str) -> Game:
+    """Import one game, and with it only that game's dependencies."""
+    known = modules()
+    if name not in known:
+        raise InputError(f"there is no game '{name}'; there is {', '.join(known)}")
+    game: Game = import_module(known[name]).GAME
+    return game
+
+
+@dataclass(frozen=True)
+class Lazy:
+    """Stands for a function of a module that takes long to import."""
+
+    place: str
+
+    def target(self) -> Any:
+        """What lies there, imported now."""
+        module, name = self.place.split(":")
+        return getattr(import_module(module), name)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """Call the function; what is none is handed out as it is."""
+        found = self.target()
+        return found(*given, **named) if callable(found) else found
+
+
+def lazy(place: str) -> Callable[..., Any]:
+    """The function at `module:name`, imported when it is called; also for a table of recipes."""
+    return Lazy(place)

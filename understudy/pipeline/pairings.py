@@ -1,0 +1,104 @@
+"""Schedules for games of two: who meets whom, each seed twice with sides swapped."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from understudy.data.players import PlayerRef, weights_digest
+from understudy.data.runs import COMPETE, RECORD
+from understudy.errors import InputError
+from understudy.pipeline.game import Game, Schedule
+from understudy.pipeline.players import scripted
+
+MATCHES_PER_TASK = 50
+_SEEDS_PER_PURPOSE = 10**8
+
+Pair = tuple[PlayerRef, PlayerRef]
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """Matches to be played between the same two players, one per seed."""
+
+    players: tuple[PlayerRef, ...]
+    seeds: tuple[int, ...]
+    keep: int | None = None
+    """How many of them are recorded in full, the others in outline; None: all."""
+
+
+def to_record(
+    game: Game, *, players: Sequence[str], opponents: Sequence[str], matches: int, seed: int = 0
+) -> Schedule:
+    """`players` meet `opponents`; everything is recorded."""
+    if matches < 1:
+        raise InputError(f"--matches must be at least 1, not {matches}")
+    pairs = [(scripted(game, one), scripted(game, other)) for one in players for other in opponents]
+    return Schedule(
+        name="recordings",
+        settings={
+            "game": game.name,
+            "players": list(players),
+            "opponents": list(opponents),
+            "matches": matches,
+            "seed": seed,
+        },
+        matches=matches,
+        fixtures=fixtures(pairs, matches, seed, RECORD),
+    )
+
+
+def to_compete(
+    game: Game, refs: Sequence[PlayerRef], *, matches: int, seed: int = 0, keep: int = 3
+) -> Schedule:
+    """Every pair meets; `keep` matches per pair and side are recorded in full, for replays."""
+    names = [ref.name for ref in refs]
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise InputError(
+            "compete needs at least two different players: understudy compete "
+            f"{game.name} imitate {' '.join(list(game.players)[:2])}"
+        )
+    if matches < 2:
+        raise InputError(f"--matches must be at least 2 (a match and its rematch), not {matches}")
+    pairs = list(combinations(refs, 2))
+    found, seen = dict[str, Fixture](), set[tuple[PlayerRef, ...]]()
+    for key, fixture in fixtures(pairs, matches * len(pairs), seed, COMPETE).items():
+        found[key] = replace(fixture, keep=0 if fixture.players in seen else keep)
+        seen.add(fixture.players)
+    return Schedule(
+        name=f"{'-'.join(names)}-{matches}-{seed}"[:120],
+        settings={
+            "game": game.name,
+            "players": {ref.name: weights_digest(ref) for ref in refs},
+            "matches": matches,
+            "seed": seed,
+            "keep": keep,
+        },
+        matches=matches * len(pairs),
+        fixtures=found,
+    )
+
+
+def fixtures(pairs: Sequence[Pair], matches: int, seed: int, purpose: int) -> dict[str, Fixture]:
+    """Spread matches evenly over pairs; each seed is played twice, sides swapped.
+
+    Against itself a player meets each seed once: the rematch would be the same match again.
+    """
+    if len(pairs) * matches > _SEEDS_PER_PURPOSE:
+        raise InputError(
+            f"too many matches: {len(pairs)} pairs can play {_SEEDS_PER_PURPOSE // len(pairs):,}"
+        )
+    first = (2 * seed + purpose) * _SEEDS_PER_PURPOSE
+    found: dict[str, Fixture] = {}
+    for number, pair in enumerate(pairs):
+        share = matches // len(pairs) + (number < matches % len(pairs))
+        for fixture in _both_sides(pair, share, first + number * matches):
+            found[f"{len(found):05d}"] = fixture
+    return found
+
+
+def _both_sides(pair: Pair, matches: int, start: int) -> Iterator[Fixture]:
+    rematches = matches // 2 if pair[0] != pair[1] else 0
+    for players, count in ((pair, matches - rematches), (pair[::-1], rematches)):
+        for offset in range(0, count, MATCHES_PER_TASK):
+            end = min(offset + MATCHES_PER_TASK, count)
+            yield Fixture(players, tuple(range(start + offset, start + end)))

@@ -1,0 +1,72 @@
+"""Numbers as they are: tables that sort, and tiles."""
+
+from collections.abc import Collection, Sequence
+from html import escape
+
+from understudy.report.charts.axis import Unit, finite, written
+from understudy.report.charts.frame import NOTHING
+
+Cell = str | float | None
+
+
+def table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    *,
+    highlight: Collection[int] = (),
+    percent: Collection[str] = (),
+) -> str:
+    """A table that sorts by a click on a column's name (`page.js`).
+
+    Columns of numbers stand right-aligned; those named in `percent` are shares. `highlight` holds
+    the places of the rows to stress.
+    """
+    width = max([len(columns), *map(len, rows)])
+    if not width:
+        return NOTHING
+    names = [*columns, *[""] * (width - len(columns))]
+    whole = [[*row, *[None] * (width - len(row))] for row in rows]
+    numeric = [_is_numeric([row[place] for row in whole]) for place in range(width)]
+    heads = "".join(
+        f'<th scope="col"{_side(right)}>{escape(name)}</th>'
+        for name, right in zip(names, numeric, strict=True)
+    )
+    body = []
+    for place, row in enumerate(whole):
+        cells = "".join(
+            _cell(cell, right, "percent" if name in percent else "number")
+            for cell, name, right in zip(row, names, numeric, strict=True)
+        )
+        kind = ' class="stress"' if place in highlight else ""
+        body.append(f"<tr{kind}>{cells}</tr>")
+    return (
+        f'<div class="scroll"><table class="sortable"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def tiles(facts: Sequence[tuple[str, Cell]]) -> str:
+    """A few large numbers, each with what it means below it."""
+    boxes = (
+        f"<div><b>{escape(value if isinstance(value, str) else written(value))}</b>"
+        f"<span>{escape(name)}</span></div>"
+        for name, value in facts
+    )
+    return f'<div class="tiles">{"".join(boxes)}</div>'
+
+
+def _is_numeric(cells: Sequence[Cell]) -> bool:
+    known = [cell for cell in cells if cell is not None]
+    return bool(known) and not any(isinstance(cell, (str, bool)) for cell in known)
+
+
+def _cell(cell: Cell, right: bool, unit: Unit) -> str:
+    if not right or isinstance(cell, str):
+        return f"<td>{escape('' if cell is None else str(cell))}</td>"
+    number = finite(cell)
+    value = "" if number is None else f' data-value="{number!r}"'
+    return f"<td{_side(True)}{value}>{written(number, unit)}</td>"
+
+
+def _side(right: bool) -> str:
+    return ' class="number"' if right else ""

@@ -1,0 +1,1 @@
+"""What commands share: options, consoles, progress. It knows no game, and games build on it."""

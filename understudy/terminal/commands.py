@@ -1,0 +1,58 @@
+"""Commands as games bring them, and as typer reads them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any
+
+Command = Callable[..., None]
+Options = Callable[..., dict[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commands:
+    """What a game brings to the command line, in its commands.py."""
+
+    verbs: Mapping[str, Command]
+    """Its versions of `record` and `compete`, and verbs that only some games have."""
+    about: Mapping[str, str] = field(default_factory=dict)
+    """A line on each verb that other games need not have."""
+    options: Mapping[str, Options] = field(default_factory=dict)
+    """By `encode` or `train`: a function of the game that was named and of options to add, which
+    makes of them what the stage is told. It is asked whatever the game, so that it can refuse."""
+    print_evaluation: Callable[[Mapping[str, Any]], None] | None = None
+    """How `train` shows what came out; None: as for every game."""
+
+
+def typed(command: Command, added: Iterable[Parameter] = ()) -> Command:
+    """`command` as typer can read it: all its options one by one.
+
+    Those that stand together in a dataclass are taken out of it, and `added` ones of games stand
+    in place of `**told`.
+    """
+    groups = dict[str, type[Any]]()
+    parameters = list[Parameter]()
+    for parameter in signature(command).parameters.values():
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            parameters += added
+        elif isinstance(group := parameter.annotation, type) and is_dataclass(group):
+            groups[parameter.name] = group
+            parameters += signature(group).parameters.values()
+        else:
+            parameters.append(parameter)
+
+    @wraps(command)
+    def call(**told: Any) -> None:
+        for name, group in groups.items():
+            told[name] = group(**{one.name: told.pop(one.name) for one in fields(group)})
+        command(**told)
+
+    one_by_one = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
+    call.__signature__ = signature(command).replace(parameters=one_by_one)  # type: ignore[attr-defined]
+    return call
+
+
+def added_options(options: Options) -> list[Parameter]:
+    """What a game's function adds to a command; its first parameter is the game that was named."""
+    return list(signature(options).parameters.values())[1:]

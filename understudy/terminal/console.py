@@ -1,0 +1,39 @@
+"""Where commands print, and how one goes on without a terminal."""
+
+import os
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+out_console = Console()
+err_console = Console(stderr=True)
+
+
+def complain(rejected: list[str]) -> None:
+    """Say which lines were left out: all in the manifest, a few here."""
+    for line in rejected[:5]:
+        err_console.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    if len(rejected) > 5:
+        err_console.print(
+            f"... and {len(rejected) - 5:,} more, all in the manifest", style="yellow"
+        )
+
+
+def go_to_background(log: Path) -> None:
+    """Start this very command again on its own, writing to `log`."""
+    arguments = [part for part in sys.argv[1:] if part != "--background"]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    process = os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-m", "understudy", *arguments],
+        {**os.environ, "COLUMNS": "100"},
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, log, appending, 0o644),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,  # so that it outlives this terminal
+    )
+    print(f"process {process} is at work. Look on: tail -f {log}. Stop: kill {process}")

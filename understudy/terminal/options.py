@@ -1,0 +1,76 @@
+"""Options that mean the same in every command, and how what was typed is read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from understudy.pipeline.game import modules
+
+if TYPE_CHECKING:  # heavy; `--help` must answer at once
+    from understudy.data.runs import Run
+
+*_FIRST, _LAST = modules()
+GameArg = Annotated[
+    str, typer.Argument(metavar="GAME", help=f"Which game: {', '.join(_FIRST)} or {_LAST}.")
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Where to write: the run's folder. [default: runs/GAME]"),
+]
+SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.", min=0, max=10**9)]
+WorkersOption = Annotated[
+    str | None,
+    typer.Option(
+        help="How many processes; 0: this one; tcp://HOST:PORT: a Dask cluster that shares --out. "
+        "[default: one per core]"
+    ),
+]
+ResumeOption = Annotated[
+    bool,
+    typer.Option(
+        "--resume/--fresh", help="Go on with what the same command began, or delete it first."
+    ),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+LimitOption = Annotated[
+    float | None,
+    typer.Option(help="Kill a task (a few matches) that takes longer, in seconds.", min=0.01),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
+
+
+@dataclass(frozen=True)
+class Working:
+    """How a stage that plays matches works: options that stand together."""
+
+    seed: SeedOption = 0
+    workers: WorkersOption = None
+    task_seconds: LimitOption = None
+    resume: ResumeOption = True
+    quiet: QuietOption = False
+
+    def settings(self) -> dict[str, Any]:
+        """What the stages `record` and `compete` are told; the seed is in their schedule."""
+        return {
+            "worker": self.workers,
+            "resume": self.resume,
+            "seconds_per_task": self.task_seconds,
+            "quiet": self.quiet,
+        }
+
+
+AS_USUAL = Working()
+
+
+def run_of(out: Path | None, game: str) -> "Run":
+    """The run to work in."""
+    from understudy.data.runs import Run
+
+    return Run(out or Path("runs") / game)
+
+
+def names(text: str | None) -> list[str] | None:
+    """A list given by comma."""
+    return [name.strip() for name in text.split(",") if name.strip()] if text else None
