@@ -1,1 +1,59 @@
-"""Recorded matches of competitive games, turned into agents that win."""
+"""Recorded matches of competitive games, turned into agents that win.
+
+What other programs may rely on, wherever it moves inside:
+
+    import understudy
+
+    understudy.record("arena", out="runs/arena", matches=2000)
+    understudy.encode("arena", out="runs/arena")
+    understudy.train("arena", "imitate", out="runs/arena")
+    understudy.compete("arena", ["imitate", "expert"], out="runs/arena", matches=400)
+    policy = understudy.load_policy("runs/arena/models/imitate")
+
+Nothing is imported before it is asked for: torch and scml take seconds.
+"""
+
+from typing import TYPE_CHECKING
+
+__all__ = [
+    "ArenaEnv",
+    "ArenaParallelEnv",
+    "ArenaVectorEnv",
+    "HRLAgent",
+    "__version__",
+    "compete",
+    "encode",
+    "load_policy",
+    "record",
+    "train",
+]
+
+if TYPE_CHECKING:  # type checkers and editors read this; it must name what `_HOMES` names
+    from understudy.api import compete, encode, load_policy, record, train
+    from understudy.games.arena.env import ArenaEnv, ArenaParallelEnv, ArenaVectorEnv
+    from understudy.games.scml.agent.hrl import HRLAgent
+
+    __version__: str
+else:
+    _HOMES = {
+        **dict.fromkeys(("compete", "encode", "load_policy", "record", "train"), "api"),
+        **dict.fromkeys(("ArenaEnv", "ArenaParallelEnv", "ArenaVectorEnv"), "games.arena.env"),
+        "HRLAgent": "games.scml.agent.hrl",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name == "__version__":
+            from importlib.metadata import version
+
+            found = version("understudy")
+        elif name in _HOMES:
+            from importlib import import_module
+
+            found = getattr(import_module(f"understudy.{_HOMES[name]}"), name)
+        else:
+            raise AttributeError(f"module 'understudy' has no attribute '{name}'")
+        globals()[name] = found
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

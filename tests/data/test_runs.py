@@ -196,3 +196,8 @@ def test_a_league_keeps_exploiters_and_replays_apart(tmp_path):
     assert league.exploiter("main 3").relative_to(tmp_path).as_posix() == "exploiters/main-3"
     assert league.exploiter_weights(league.exploiter("x")).parent == league.exploiter("x")
     assert league.replay("a-b-1").relative_to(tmp_path).as_posix() == "replays/a-b-1.html"
+
+
+def test_a_run_lies_where_it_is_said_or_under_the_name_of_its_game(tmp_path):
+    assert Run.of("arena").recordings == Path("runs/arena/recordings")
+    assert Run.of("arena", tmp_path) == Run.of("scml", str(tmp_path)) == Run(tmp_path)

@@ -21,6 +21,8 @@ from typing import Any
 from understudy.data.files import digest, sweep, write_text
 from understudy.errors import InputError
 
+RUNS = Path("runs")
+"""Where runs lie unless somebody says otherwise."""
 MANIFEST = "manifest.json"
 EVALUATION = "evaluation.json"
 STRENGTH = "strength.json"
@@ -109,6 +111,11 @@ class Run:
         if path.is_relative_to(here):
             return path.relative_to(here).as_posix()
         return f"elsewhere/{path.parent.name}/{path.name}"
+
+    @staticmethod
+    def of(game: str, folder: str | Path | None = None) -> "Run":
+        """The run in a folder, or where none is given the game's own."""
+        return Run(Path(folder) if folder is not None else RUNS / game)
 
     @staticmethod
     def existing(folder: Path) -> "Run":

@@ -69,6 +69,7 @@ def relative_performance(win_rate: Float[np.ndarray, "N M"]) -> float:
         bounds=[(0, None)] * rows + [(0, 1)],
         method="highs",
     )
+    assert found.fun is not None  # there is always a mixture, and its win rate is bounded
     return float(-found.fun)
 
 

@@ -29,7 +29,7 @@ from understudy.games.dota.advice.match_context import (
 )
 from understudy.games.dota.sources.match_files import read_logs
 from understudy.games.dota.sources.synthetic import World, generate
-from understudy.games.dota.value.models import Linear
+from understudy.games.dota.value.linear import Linear
 from understudy.pipeline import import_matches
 
 

@@ -5,9 +5,8 @@ import pytest
 
 from tests.games.dota.small_matches import made_up, put, small_match, small_tables
 from understudy import games
-from understudy.data.runs import Run, read_manifest
 from understudy.data import shards
-from understudy.data.runs import Run
+from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.policies import next_item, purchases, recipes

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from understudy.data.stats import logistic, logit
 from understudy.games.dota.value import calibration
 from understudy.games.dota.value.calibration import METHODS, SHIFT_SPREAD, SLOPE_SPREAD
-from understudy.games.dota.value.models import logistic, logit
 
 
 def few_rows(seed=0, rows=60):

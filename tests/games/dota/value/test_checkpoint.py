@@ -9,8 +9,10 @@ from tests.games.dota.small_matches import blank_samples, made_up, samples_from
 from understudy.errors import InputError
 from understudy.games.dota.features.samples import swapped
 from understudy.games.dota.value import checkpoint
+from understudy.games.dota.value.blend import Blend
 from understudy.games.dota.value.checkpoint import NAMES, ValueModel, Worth
-from understudy.games.dota.value.models import Blend, Constant, Linear, Symmetric, symmetric
+from understudy.games.dota.value.linear import Constant, Linear
+from understudy.games.dota.value.symmetric import Symmetric, symmetric
 
 
 def model(constant=0.0, spread=0.1, **weights):

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from tests.games.dota.small_matches import blank_samples
+from understudy.data.stats import logistic
 from understudy.errors import InputError
 from understudy.games.dota.features.samples import Samples
 from understudy.games.dota.value.checkpoint import NAMES, ValueModel
 from understudy.games.dota.value.drift import RANGED, drift, ranges, verdict, watch
+from understudy.games.dota.value.linear import Linear
 from understudy.games.dota.value.metrics import log_losses
-from understudy.games.dota.value.models import Linear, logistic, symmetric
+from understudy.games.dota.value.symmetric import symmetric
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.games.dota.small_matches import blank_samples
+from understudy.data.stats import logistic
 from understudy.games.dota.features.samples import Samples
 from understudy.games.dota.value import metrics
 from understudy.games.dota.value.calibration import METHODS
-from understudy.games.dota.value.models import logistic
 from understudy.games.dota.value.recipe import BAR, OURS, few_shot, judge
 from understudy.games.dota.value.splits import LEFT
 

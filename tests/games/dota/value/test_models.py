@@ -5,32 +5,22 @@ import pytest
 from scipy.optimize import minimize
 
 from tests.games.dota.small_matches import blank_samples, made_up, samples_from
+from understudy.data.stats import logistic, logit
 from understudy.games.dota.features.features import EVEN
 from understudy.games.dota.features.samples import ALL_NAMES, swapped
-from understudy.games.dota.value.models import (
+from understudy.games.dota.value.blend import Best, Blend
+from understudy.games.dota.value.linear import (
     CHANGES,
-    MAJOR,
-    MINOR,
-    ODD,
-    V0,
-    V1,
-    Best,
-    Blend,
-    Boosted,
     Constant,
     Linear,
     Seven,
-    Symmetric,
-    Trees,
     fit_linear,
     fit_logistic,
-    logistic,
-    logit,
     seven,
     spread_of,
-    sum_of,
-    symmetric,
 )
+from understudy.games.dota.value.symmetric import MAJOR, MINOR, Symmetric, sum_of, symmetric
+from understudy.games.dota.value.trees import ODD, V0, V1, Boosted, Trees
 
 
 @pytest.fixture(scope="module")

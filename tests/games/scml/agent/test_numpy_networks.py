@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 import torch
+from scipy.special import softmax
 
 from tests.games.scml.states import state
 from understudy.errors import InputError
@@ -17,7 +18,7 @@ from understudy.games.scml.agent.checkpoint import (
     write_bundle,
 )
 from understudy.games.scml.agent.l4_priorities import teacher_scores
-from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores, raw_goals, softmax
+from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores, raw_goals
 from understudy.games.scml.agent.numpy_transformer import HEADS
 from understudy.games.scml.agent.policy import Mind, draw, mind_of, scales_of
 from understudy.games.scml.domain import DAYS, NUM_GOALS

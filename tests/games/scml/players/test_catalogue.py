@@ -6,11 +6,11 @@ from types import ModuleType
 import pytest
 from scml.std.agents import GreedyStdAgent
 
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games import PlayerRef
-from understudy.games.scml import GAME
 from understudy.games.scml.domain import RULES
+from understudy.games.scml.game import GAME
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.players.resolve import known_players, resolve_all
 

@@ -15,13 +15,12 @@ import pyarrow as pa
 
 from understudy.games.dota.features.features import objectives
 from understudy.games.dota.features.timeline import Floats, Ints, course
+from understudy.games.dota.policies.next_item import BAND, BANDS
 from understudy.games.dota.sources.tables import EVENTS
 
 GRID = 32
 LOW, HIGH = 64.0, 192.0
 """Cells of the game's map that the grid covers; what lies beyond goes to the border."""
-BAND = 300
-BANDS = 12
 SIZE = GRID * GRID
 LIFE = 360
 """Seconds an observer ward stands unless it is taken down."""

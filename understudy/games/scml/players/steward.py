@@ -29,7 +29,7 @@ LARGEST_DEAL = 7
 """What Greedy, the best customer, takes for a day to come; only others take more."""
 FIRM = 5
 """Rounds at the best price. Then days ahead go at the discount that Greedy asks for."""
-DISCOUNT = 0.9
+GREEDY_DISCOUNT = 0.9
 CHOOSY = 10
 """Rounds in which it turns down small orders: a talk ends with one deal, most ask again for more.
 Then the price for today starts to fall too, to the lowest in the last round but one."""
@@ -260,7 +260,7 @@ def is_large_enough(quantity: int, day: int, room: Room, buyers: int) -> bool:
 def ask(lowest: int, highest: int, turn: int, ahead: bool) -> int:
     """The price for a sale: a day ahead can be sold tomorrow, today's lines only now."""
     if ahead:
-        return highest if turn < FIRM else max(lowest, int(highest * DISCOUNT))
+        return highest if turn < FIRM else max(lowest, int(highest * GREEDY_DISCOUNT))
     late = max(0.0, (turn - CHOOSY) / (LAST_ROUND - CHOOSY))
     return max(lowest, round(highest - late * (highest - lowest)))
 

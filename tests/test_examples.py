@@ -1,0 +1,169 @@
+"""Every example that a user may copy works: those of README.md and those in the commands' help.
+
+Each is parsed as it would be when typed, up to the moment where the command would begin; then the
+names in it are looked up. The cheap ones are run.
+"""
+
+import re
+import shlex
+from pathlib import Path
+from unittest.mock import create_autospec
+
+import pytest
+import typer
+
+import understudy as package
+from tests.small_runs import understudy
+from understudy import api, games
+from understudy.cli import app
+from understudy.errors import InputError
+
+PROGRAM = typer.main.get_command(app.app())
+README = (Path(__file__).parents[1] / "README.md").read_text()
+UsageError = typer.BadParameter.__base__  # typer's own name for it is private
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+# --- Collecting ----------------------------------------------------------------------------------
+
+
+def commands(group, context=None):
+    """A command and all below it."""
+    yield group
+    context = typer.Context(group, parent=context)
+    for name in group.list_commands(context) if hasattr(group, "list_commands") else ():
+        yield from commands(group.get_command(context, name), context)
+
+
+def texts(command):
+    """All that `--help` prints in words."""
+    yield from filter(None, (command.help, command.epilog))
+    yield from filter(None, (getattr(option, "help", None) for option in command.params))
+
+
+def typed(text):
+    """The commands in a text: to the end of the line, a backtick, a remark or the next `&&`."""
+    for line in re.findall(r"\bunderstudy +((?:--?)?[a-z][^`\n]*)", text.replace("&& ", "\n")):
+        yield re.split(r"  +| #", line)[0].replace("GAME", "arena").strip().removesuffix(")")
+
+
+IN_README = {
+    line
+    for language, block in BLOCKS
+    if not language
+    for row in block.splitlines()
+    if row.startswith("understudy ")
+    for line in typed(row)
+}
+IN_HELP = {line for command in commands(PROGRAM) for text in texts(command) for line in typed(text)}
+
+
+def test_the_examples_are_found():
+    """As many as there are verbs at the least: else the collecting is broken, not the examples."""
+    assert len(IN_README) > 25 and len(IN_HELP) > 15
+    verbs = {line.split()[0] for line in IN_README}
+    assert verbs >= {"record", "encode", "train", "compete", "league", "report", "replay"}
+    assert "train arena refine --from imitate" in IN_README & IN_HELP
+    assert "drift dota --model RUN/models/value" in IN_HELP
+    assert "recipes arena" in IN_HELP
+
+
+# --- Checking ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parse(monkeypatch):
+    """Parse a line to the words of its command and its options; nothing is begun."""
+    begun = []
+    monkeypatch.setattr(
+        typer.core.TyperCommand, "invoke", lambda command, context: begun.append(context)
+    )
+
+    def parse(line):
+        PROGRAM.main(shlex.split(line), prog_name="understudy", standalone_mode=False)
+        (context,) = begun
+        return context.command_path.split()[1:], context.params
+
+    return parse
+
+
+GROUPS = {"scml": ("2024", "2025", "2026", "built-ins", "all")}
+"""Names that stand for many players."""
+
+
+def look_up(words, options):
+    """Refuse a game, recipe or player that does not exist."""
+    name = options.get("game") or next((word for word in words if word in games.NAMES), None)
+    if name is None:
+        return
+    game = games.load(name)
+    if words[0] == "league":
+        assert game.league is not None, f"{name} has no league"
+        assert options["recipe"] in game.league().recipes, f"no league '{options['recipe']}'"
+    elif "recipe" in options:
+        game.recipe(options["recipe"])
+    for model in (options.get("start"), options.get("init"), options.get("model")):
+        if model is not None:
+            game.recipe(Path(model).name)
+    for option in ("players", "opponents", "agents", "track_only"):
+        for player in named(options.get(option)):
+            assert player in {*game.players, *game.recipes(), *GROUPS.get(name, ())}, (
+                f"who is {player}?"
+            )
+
+
+def named(value):
+    return value.split(",") if isinstance(value, str) else value or ()
+
+
+def check(parse, line):
+    look_up(*parse(line))
+
+
+@pytest.mark.parametrize("line", sorted(IN_README | IN_HELP))
+def test_an_example_could_be_typed(parse, line):
+    check(parse, line)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("trian arena imitate", "trian"),
+        ("record chess", "no game 'chess' to record"),
+        ("compete dota Penguin", "no game 'dota' to compete"),
+        ("train chess imitate", "no game 'chess'"),
+        ("train arena imitait", "no recipe 'imitait'"),
+        ("train arena refine --from imitait", "no recipe 'imitait'"),
+        ("train scml dagger --init runs/scml/models/hrl", "no recipe 'hrl'"),
+        ("league arena --recipe quickly", "no league 'quickly'"),
+        ("league scml --recipe quick", "scml has no league"),
+        ("compete arena imitate export", "who is export"),
+        ("compete scml Pengiun AS0", "who is Pengiun"),
+        ("record scml --agents Penguin --track-only AS1", "who is AS1"),
+        ("record arena --games 4", "--games"),
+        ("record arena --matches many", "valid integer"),
+        ("recommend dota --minute 15", "Missing parameter: match"),
+        ("encode arena samples", "samples"),
+    ],
+)
+def test_an_example_that_is_wrong_is_found(parse, line, says):
+    with pytest.raises((InputError, AssertionError, UsageError), match=says):
+        check(parse, line)
+
+
+# --- Running -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["recipes arena", "--version", "--help", "record scml --help"])
+def test_a_cheap_example_is_run(line):
+    done = understudy(line)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.strip()
+
+
+@pytest.mark.parametrize("block", [text for language, text in BLOCKS if language == "python"])
+def test_python_in_the_readme_runs(block, monkeypatch):
+    """What takes minutes is only called: its names and arguments must be right."""
+    for name in ("record", "encode", "train", "compete", "load_policy"):
+        monkeypatch.setattr(package, name, create_autospec(getattr(api, name)))
+    exec(compile(block, "README.md", "exec"), {})
