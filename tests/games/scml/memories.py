@@ -55,13 +55,13 @@ class Live(L1Agent):
         return wish
 
     def decide(self, now, place):
-        state, talk = now.state, now.state.talks[place]
+        state, negotiation = now.state, now.state.negotiations[place]
         chance = random.random()
-        if talk.heard is not None and chance < 0.1:
+        if negotiation.heard is not None and chance < 0.1:
             return Decision(ACCEPT_OFFER)  # safe or not
         if chance < 0.15:
             return Decision(END_NEGOTIATION)
-        low, high = state.morning.prices_in if talk.buys else state.morning.prices_out
+        low, high = state.morning.prices_in if negotiation.buys else state.morning.prices_out
         ahead = random.randint(0, state.days_ahead)
         most = 30 if state.place.horizon else 10
         quantity = random.randint(1, random.choice((4, most)))

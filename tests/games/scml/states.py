@@ -40,7 +40,7 @@ def by_day(*values):
     return values + (0,) * (11 - len(values))
 
 
-def state(bought=(), sold=(), talks=(), place=PLACE, **morning):
+def state(bought=(), sold=(), negotiations=(), place=PLACE, **morning):
     bought, sold = by_day(*bought), by_day(*sold)
     promises = Promises(bought, tuple(10 * q for q in bought), sold, tuple(20 * q for q in sold))
-    return State(place, replace(MORNING, **morning), promises, tuple(talks))
+    return State(place, replace(MORNING, **morning), promises, tuple(negotiations))

@@ -48,7 +48,7 @@ ELSEWHERE = ("MPLCONFIGDIR", "NEGMAS_LOG_BASE", "XDG_CACHE_HOME", "XDG_CONFIG_HO
 class Runs(NamedTuple):
     root: Path
     home: Path
-    said: dict[str, Done]
+    outputs: dict[str, Done]
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +89,9 @@ def runs(killed):
         check=True,
         timeout=200,
     )
-    said = [Done(*one) for one in json.loads(done.stdout)]
-    assert [(one.code, one.err) for one in said] == [(0, "")] * len(commands)
-    return Runs(root, home, dict(zip(COMMANDS, said, strict=False)))
+    outputs = [Done(*one) for one in json.loads(done.stdout)]
+    assert [(one.code, one.err) for one in outputs] == [(0, "")] * len(commands)
+    return Runs(root, home, dict(zip(COMMANDS, outputs, strict=False)))
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ def test_only_those_to_be_tracked_are_filmed(runs, whole):
 
 
 def test_csv_files_on_request(runs):
-    assert f"{PART_WORLDS} folders of CSV files" in runs.said["csv"].out
+    assert f"{PART_WORLDS} folders of CSV files" in runs.outputs["csv"].out
     folders = sorted((runs.root / "csv" / "recordings" / "csv").iterdir())
     assert len(folders) == PART_WORLDS
     assert {"contracts.csv", "negotiations.csv", "stats.csv"} <= {
@@ -161,12 +161,12 @@ def test_csv_files_on_request(runs):
 
 
 def test_a_competition_ranks_everybody_and_tells_programs_too(runs):
-    told = json.loads(runs.said["cup"].out)
+    told = json.loads(runs.outputs["cup"].out)
     assert {player["player"] for player in told["players"]} == {"Penguin", "Greedy"}
     (folder,) = (runs.root / "cup" / "results").iterdir()
     assert json.loads((folder / "strength.json").read_text()) == told
     assert len({row["match"] for row in rows(folder, "decisions")}) == 1
-    table = runs.said["cup again"].out
+    table = runs.outputs["cup again"].out
     assert "Penguin" in table and "8 worlds of 4 configurations" in table
 
 

@@ -21,7 +21,7 @@ from understudy.games.scml.tournament.play import play
 from understudy.games.scml.view.columns import packed
 from understudy.games.scml.view.commitments import NO_DAY, shortfall
 from understudy.games.scml.view.observe import observed
-from understudy.games.scml.view.state import Said, TalkSoFar, promises_of
+from understudy.games.scml.view.state import OpenNegotiation, PastOffer, promises_of
 
 # --- how much may be sold ------------------------------------------------------------------------
 
@@ -121,7 +121,7 @@ def test_purchases_on_the_table_share_the_money_and_the_need():
 
 def baseline(here, buys):
     """Units, days ahead and unit price of what L1 offers by itself."""
-    found = observed(packed([replace(here, talks=(TalkSoFar("a", buys, 0, ()),))]))
+    found = observed(packed([replace(here, negotiations=(OpenNegotiation("a", buys, 0, ()),))]))
     return tuple(found.baseline[0].tolist())
 
 
@@ -180,34 +180,46 @@ def test_whatever_is_clipped_makes_no_day_worse(stock, bought, sold, conserves, 
 # --- priorities ----------------------------------------------------------------------------------
 
 
-def talk(partner, quantity=3, day=5, price=20, buys=False, round_=1):
-    return TalkSoFar(partner, buys, round_, (Said(False, quantity, day, price),))
+def negotiation(partner, quantity=3, day=5, price=20, buys=False, round_=1):
+    return OpenNegotiation(partner, buys, round_, (PastOffer(False, quantity, day, price),))
 
 
 def ranked(*decisions):
-    columns = packed([state(stock=9, talks=talks) for talks in decisions])
+    columns = packed([state(stock=9, negotiations=negotiations) for negotiations in decisions])
     return priorities(teacher_scores(observed(columns).thread), columns.first)
 
 
 def test_weights_are_shares_and_the_better_offer_comes_first():
-    found = ranked([talk("a", price=18), talk("b", price=22), talk("c", day=12)])
+    found = ranked(
+        [negotiation("a", price=18), negotiation("b", price=22), negotiation("c", day=12)]
+    )
     assert found.weight.sum() == pytest.approx(1)
     assert found.order.tolist()[0] == 1
     assert (np.diff(found.weight[found.order]) <= 0).all()
 
 
 def test_the_order_of_asking_does_not_matter():
-    talks = [talk("a"), talk("b"), talk("c", price=22), talk("d", quantity=30)]
+    negotiations = [
+        negotiation("a"),
+        negotiation("b"),
+        negotiation("c", price=22),
+        negotiation("d", quantity=30),
+    ]
     served = set()
     for seed in range(6):
-        random.Random(seed).shuffle(talks)
-        by_name = sorted(talks, key=lambda one: one.partner)  # as the agent and the recordings do
+        random.Random(seed).shuffle(negotiations)
+        by_name = sorted(
+            negotiations, key=lambda one: one.partner
+        )  # as the agent and the recordings do
         served.add(tuple(by_name[place].partner for place in ranked(by_name).order))
     assert served == {("c", "a", "b", "d")}
 
 
 def test_each_decision_is_ranked_alone():
-    one, other = [talk("a", price=18), talk("b", price=22)], [talk("c", day=12)]
+    one, other = (
+        [negotiation("a", price=18), negotiation("b", price=22)],
+        [negotiation("c", day=12)],
+    )
     found = ranked(one, [], other)
     assert found.order.tolist() == [1, 0, 2]
     assert found.weight[2] == 1 and found.weight[:2].sum() == pytest.approx(1)
@@ -226,7 +238,7 @@ class Wild(L1Agent):
     """Decides by dice: L1 alone stands between it and disaster."""
 
     def decide(self, now, place):
-        if now.state.talks[place].heard is not None and random.random() < 0.5:
+        if now.state.negotiations[place].heard is not None and random.random() < 0.5:
             return Decision(ACCEPT_OFFER)
         day = now.state.morning.day + random.randint(0, 12)
         wild = Decision(REJECT_OFFER, (random.randint(1, 30), day, random.randint(1, 60)))

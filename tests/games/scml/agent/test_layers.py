@@ -48,7 +48,7 @@ def shaken(network, seed=3, much=0.3):
 
 def rows(count):
     x = RNG.normal(size=(count, inputs.ROUND_INPUTS)).astype(np.float32)
-    history = RNG.random((count, f.HISTORY, len(f.SAID))).astype(np.float32)
+    history = RNG.random((count, f.HISTORY, len(f.PAST_OFFER))).astype(np.float32)
     length = RNG.integers(0, f.HISTORY + 1, count)
     return x, history, length
 
@@ -122,8 +122,8 @@ def test_l3_in_play_is_l3_in_training(scheme):
         found = played.hidden(x, played.histories(history, length))
         assert np.allclose(found, hidden.numpy(), rtol=1e-3, atol=1e-4)
         for name in ("response", "day"):
-            said = getattr(network, name)(hidden).numpy()
-            assert np.allclose(played.linear(name, found), said, rtol=1e-3, atol=1e-3)
+            trained = getattr(network, name)(hidden).numpy()
+            assert np.allclose(played.linear(name, found), trained, rtol=1e-3, atol=1e-3)
         for day, left in ((0, 3), (10, 25)):
             many = torch.full((40,), day), torch.full((40,), left)
             on_day = network.on(hidden, *many)

@@ -28,7 +28,7 @@ from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
 from understudy.games.scml.view.columns import packed
 from understudy.games.scml.view.observe import observed
-from understudy.games.scml.view.state import Said, TalkSoFar
+from understudy.games.scml.view.state import OpenNegotiation, PastOffer
 
 ABOUT = About(features=feature_names())
 RNG = np.random.default_rng(8)
@@ -85,14 +85,14 @@ def end_of(history, w):
 
 @pytest.mark.parametrize("length", [1, 2, 5, f.HISTORY])
 def test_what_was_said_is_read_as_the_transformer_is_defined(l3, length):
-    history = RNG.random((1, f.HISTORY, len(f.SAID))).astype(np.float32)
+    history = RNG.random((1, f.HISTORY, len(f.PAST_OFFER))).astype(np.float32)
     found = Offers(l3, "residual").histories(history, np.array([length]))
     assert found[0] == pytest.approx(end_of(history[0, :length], l3), abs=1e-4)
 
 
 def test_a_talk_in_which_nothing_was_said_is_all_zeros_whatever_came_before(l3):
     played = Offers(l3, "residual")
-    history = RNG.random((3, f.HISTORY, len(f.SAID))).astype(np.float32)
+    history = RNG.random((3, f.HISTORY, len(f.PAST_OFFER))).astype(np.float32)
     found = played.histories(history, np.array([4, 0, 7]))
     assert not found[1].any()
     assert (played.histories(history[2:], np.array([7])) == found[2]).all()
@@ -127,15 +127,15 @@ def test_heat_0_takes_the_first_of_equals_and_illegal_options_are_never_drawn():
 
 # --- a mind --------------------------------------------------------------------------------------
 
-TALKS = tuple(
-    TalkSoFar(name, False, 2, (Said(False, 3, 5 + ahead, price),))
+NEGOTIATIONS = tuple(
+    OpenNegotiation(name, False, 2, (PastOffer(False, 3, 5 + ahead, price),))
     for name, ahead, price in (("a", 4, 18), ("b", 0, 22), ("c", 0, 19))
 )
 
 
 @pytest.fixture
 def seen():
-    columns = packed([state(stock=9, talks=TALKS)])
+    columns = packed([state(stock=9, negotiations=NEGOTIATIONS)])
     return columns, observed(columns)
 
 

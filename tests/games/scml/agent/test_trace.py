@@ -67,13 +67,13 @@ class Wild(L1Agent):
     """Wishes what it must not."""
 
     def decide(self, now, place):
-        state, talk = now.state, now.state.talks[place]
+        state, negotiation = now.state, now.state.negotiations[place]
         chance = random.random()
         if chance < 0.3:
             return Decision(ACCEPT_OFFER)
         if chance < 0.4:
             return Decision(random.choice((END_NEGOTIATION, REJECT_OFFER)))
-        low, high = state.morning.prices_in if talk.buys else state.morning.prices_out
+        low, high = state.morning.prices_in if negotiation.buys else state.morning.prices_out
         day = state.morning.day + random.randint(0, state.days_ahead)
         return Decision(
             REJECT_OFFER, (random.randint(1, 20), day, random.randint(low - 2, high + 2))
@@ -109,9 +109,11 @@ def filmed(recordings, factory):
         for row in recordings["decisions"].to_pylist()
         if row["factory"] == factory and not row["omitted"]
     ]
-    for _, talks in groupby(rows, key=lambda row: row["moment"]):
-        talks = list(talks)
-        if talks[0]["call"] == "first_proposals" and not opens(levels[factory], max(levels) + 1):
+    for _, negotiations in groupby(rows, key=lambda row: row["moment"]):
+        negotiations = list(negotiations)
+        if negotiations[0]["call"] == "first_proposals" and not opens(
+            levels[factory], max(levels) + 1
+        ):
             continue
         yield {
             f"{row['partner']:02d}@{levels[row['partner']]}": (
@@ -120,7 +122,7 @@ def filmed(recordings, factory):
                 _offer(row, "offered"),
                 row["round"],
             )
-            for row in talks
+            for row in negotiations
         }
 
 

@@ -243,7 +243,7 @@ class FailingInTheMorning(SyncRandomStdAgent):
             raise KeyError("asleep")
 
 
-class FailingAfterTalks(SyncRandomStdAgent):
+class FailingAfterNegotiations(SyncRandomStdAgent):
     def _reset_for(self, negotiator_id):
         raise KeyError("tired")
 
@@ -254,7 +254,7 @@ class FailingAfterTalks(SyncRandomStdAgent):
         (FailingWithoutWords, "UnspeakableError"),
         (Forgetting, None),
         (FailingInTheMorning, "KeyError: 'asleep'"),
-        (FailingAfterTalks, "KeyError: 'tired'"),
+        (FailingAfterNegotiations, "KeyError: 'tired'"),
     ],
 )
 def test_whatever_an_agent_spoils_is_its_own(kind, error):

@@ -9,8 +9,8 @@ from understudy.games.scml.engine.negotiation import (
     REJECT_OFFER,
     WAIT,
     Agenda,
+    Negotiation,
     Side,
-    Talk,
 )
 
 OFFER, COUNTER = (3, 5, 12), (4, 5, 11)
@@ -33,13 +33,13 @@ class Script:
         self.failures.append(error)
 
 
-def talk(opener, other, patience=4):
+def negotiation(opener, other, patience=4):
     agenda = Agenda(quantity=(1, 30), day=(4, 9), price=(10, 13))
-    return Talk(Side(opener, "other"), Side(other, "opener"), agenda, {}, patience)
+    return Negotiation(Side(opener, "other"), Side(other, "opener"), agenda, {}, patience)
 
 
 def run(opener, other, patience=4):
-    held, steps = talk(opener, other, patience), 1
+    held, steps = negotiation(opener, other, patience), 1
     while held.step():
         steps += 1
     return held.state, steps

@@ -31,11 +31,15 @@ def world(config, kind=Keen, **options):
     return World(config, [(kind, {})] * len(config.factories), **options)
 
 
-def meetings(made):
+def pairings(made):
     """Opener, other and product of today's talks, in the order they were called for."""
     return [
-        (talk.annotation["caller"], talk.sides[0].partner, talk.annotation["product"])
-        for talk in made._talks
+        (
+            negotiation.annotation["caller"],
+            negotiation.sides[0].partner,
+            negotiation.annotation["product"],
+        )
+        for negotiation in made._negotiations
     ]
 
 
@@ -44,18 +48,18 @@ def meetings(made):
 
 def test_in_a_pair_of_levels_the_last_opens():
     made = begun(world(chain((0, 0, 1))))
-    assert meetings(made) == [("02@1", "00@0", 1), ("02@1", "01@0", 1)]
+    assert pairings(made) == [("02@1", "00@0", 1), ("02@1", "01@0", 1)]
 
 
 def test_every_second_level_opens_with_its_suppliers_first():
     made = begun(world(chain((0, 1, 2, 3))))
-    assert meetings(made) == [("03@3", "02@2", 3), ("01@1", "00@0", 1), ("01@1", "02@2", 2)]
+    assert pairings(made) == [("03@3", "02@2", 3), ("01@1", "00@0", 1), ("01@1", "02@2", 2)]
 
 
 @pytest.mark.parametrize("levels", [(0, 1), (0, 0, 1, 1, 1), (0, 1, 1, 2), (0, 1, 2, 2, 3, 4)])
 def test_neighbours_meet_once_a_day_and_nobody_else(levels):
     made = begun(world(chain(levels)))
-    found = [frozenset(pair[:2]) for pair in meetings(made)]
+    found = [frozenset(pair[:2]) for pair in pairings(made)]
     names = made.config.names
     neighbours = {
         frozenset((one, other))
@@ -69,10 +73,10 @@ def test_neighbours_meet_once_a_day_and_nobody_else(levels):
 def test_the_bankrupt_do_not_meet_anybody():
     made = world(chain((0, 0, 1)))
     made.factories[0].bankrupt = True
-    assert meetings(begun(made)) == [("02@1", "01@0", 1)]
+    assert pairings(begun(made)) == [("02@1", "01@0", 1)]
     made.factories[2].bankrupt = True
     made._prepare()
-    assert meetings(made) == []
+    assert pairings(made) == []
 
 
 def test_a_world_of_one_level_has_nobody_to_talk_to():

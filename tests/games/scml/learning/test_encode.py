@@ -79,17 +79,17 @@ def test_samples_are_bit_for_bit_what_live_agents_saw(track, worlds):
     row = 0
     for state in states:
         found = observe(state)
-        for talk in range(len(state.talks)):
+        for negotiation in range(len(state.negotiations)):
             for name in ("static", "temporal", "situation"):
                 alone = getattr(found, name)[0].tobytes()
                 assert rounds[name][row].values.to_numpy().tobytes() == alone
             for name in ("thread", "history", "role"):
-                alone = getattr(found, name)[talk].tobytes()
+                alone = getattr(found, name)[negotiation].tobytes()
                 assert rounds[name][row].values.to_numpy().tobytes() == alone
             row += 1
         if row > 400:
             break
-    assert len(rounds) == sum(len(state.talks) for state in states)
+    assert len(rounds) == sum(len(state.negotiations) for state in states)
     bankrupt = Recording(recordings).bankrupt_from
     seen = [
         state

@@ -48,10 +48,12 @@ def test_nobody_is_paid_for_losing_money_on_stock():
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
-@given(talk=st.lists(st.integers(0, 4), max_size=20))
-def test_gains_fade_with_every_decision_before_the_last_of_a_talk(talk):
+@given(negotiation=st.lists(st.integers(0, 4), max_size=20))
+def test_gains_fade_with_every_decision_before_the_last_of_a_talk(negotiation):
     worth = np.array([10.0, -3.0, 0.5, 0.0, 7.0])
-    found = rewards.talk_gains(np.array(talk, int), worth[talk] if talk else np.zeros(0))
-    for place, number in enumerate(talk):
-        later = talk[place + 1 :].count(number)
+    found = rewards.negotiation_gains(
+        np.array(negotiation, int), worth[negotiation] if negotiation else np.zeros(0)
+    )
+    for place, number in enumerate(negotiation):
+        later = negotiation[place + 1 :].count(number)
         assert found[place] == pytest.approx(worth[number] * rewards.FADE**later)

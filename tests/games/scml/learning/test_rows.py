@@ -17,7 +17,7 @@ from understudy.games.scml.learning.dataset import (
     round_input,
     round_reader,
 )
-from understudy.games.scml.learning.l4 import MOST_TALKS, decision_reader
+from understudy.games.scml.learning.l4 import MAX_NEGOTIATIONS, decision_reader
 from understudy.games.scml.learning.layer_recipe import weights_of
 from understudy.games.scml.learning.networks import GoalNetwork
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
@@ -135,14 +135,14 @@ def test_l3_reads_all_its_features_in_the_order_of_play():
 
 
 def test_a_decision_holds_its_talks_and_the_scores_of_the_teacher():
-    many = MOST_TALKS + 3
+    many = MAX_NEGOTIATIONS + 3
     moment = [0, 0, 1, *[2] * many, 2]
     slot = [0] * (len(moment) - 1) + [1]  # the same moment of another factory is its own decision
     late = np.linspace(0, 1, len(moment))
     thread = np.stack([feature(f.THREAD, round=value) for value in late])
     table = rounds(len(moment), match="m", moment=moment, slot=slot, thread=thread)
     rows = decision_reader().decode(table)
-    assert rows.there.sum(1).tolist() == [2, 1, MOST_TALKS, 1]
+    assert rows.there.sum(1).tolist() == [2, 1, MAX_NEGOTIATIONS, 1]
     assert decision_reader().count(table) == 4
     assert rows.score[0, :3].tolist() == pytest.approx([0, late[1] / 2, 0])
 

@@ -28,7 +28,7 @@ from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.dataset import lists, round_reader
 from understudy.games.scml.learning.encode import encode
 from understudy.games.scml.learning.l3 import OfferRecipe
-from understudy.games.scml.learning.l4 import MOST_TALKS, decision_reader
+from understudy.games.scml.learning.l4 import MAX_NEGOTIATIONS, decision_reader
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.recipes import RECIPES
@@ -255,7 +255,7 @@ def test_better_decisions_count_more(samples):
     )
     awr = replace(L3, kind="awr", day_share=0.0)
     network = awr._network(0)
-    found = type("Said", (), {"values": torch.zeros_like(rows.gains)})()
+    found = type("PastOffer", (), {"values": torch.zeros_like(rows.gains)})()
     weight, _ = awr._weights(found, rows)
     buys = rows.room[:, 0] > 0
     for side in (buys, ~buys):
@@ -287,7 +287,7 @@ def test_decisions_hold_all_their_talks(samples):
     rows = decision_reader().decode(table)
     keys = {(r["slot"], r["moment"]) for r in table.select(["slot", "moment"]).to_pylist()}
     assert len(rows.there) == len(keys) == decision_reader().count(table)
-    assert rows.there.sum() == len(table) and rows.there.shape[1] == MOST_TALKS
+    assert rows.there.sum() == len(table) and rows.there.shape[1] == MAX_NEGOTIATIONS
     weight = lists(table, "turn")[:, -1]
     mine = torch.where(rows.there, rows.score, -torch.inf).softmax(1)[rows.there]
     assert np.allclose(np.sort(mine.numpy()), np.sort(weight), atol=1e-5)
@@ -348,8 +348,8 @@ def test_a_sale_is_worth_its_margin_and_stock_what_it_may_earn():
 
 
 def test_a_talks_gain_fades_towards_its_beginning():
-    talk, gained = np.array([7, 3, 7, 7, 3]), np.array([1.0, 0.5, 1.0, 1.0, 0.5])
-    found = rewards.talk_gains(talk, gained)
+    negotiation, gained = np.array([7, 3, 7, 7, 3]), np.array([1.0, 0.5, 1.0, 1.0, 0.5])
+    found = rewards.negotiation_gains(negotiation, gained)
     fade = rewards.FADE
     assert found.tolist() == pytest.approx([fade**2, 0.5 * fade, fade, 1.0, 0.5])
 

@@ -82,8 +82,8 @@ def test_contracts_are_scmls(written):
 
 def test_every_talk_has_a_row(written):
     world, files = written
-    talks = files["negotiations"]
-    succeeded = [row for row in talks if row["failed"] == "False"]
+    negotiations = files["negotiations"]
+    succeeded = [row for row in negotiations if row["failed"] == "False"]
     assert len(succeeded) == len(world.negotiated_contract_records)
-    assert len(talks) == sum(world.stats["n_negotiations"])
-    assert any(row["offers"].count("(") > 5 for row in talks)
+    assert len(negotiations) == sum(world.stats["n_negotiations"])
+    assert any(row["offers"].count("(") > 5 for row in negotiations)

@@ -39,7 +39,7 @@ class Unborn(RandomStdAgent):
         raise KeyError("lost at birth")
 
 
-class LostInTalks(SyncRandomStdAgent):
+class LostInNegotiations(SyncRandomStdAgent):
     def counter_all(self, offers, states):
         raise KeyError("lost in talks")
 
@@ -66,7 +66,7 @@ class Endless(RandomStdAgent):
 
 FIRST = {
     Unborn: (0, "KeyError: 'lost at birth'"),
-    LostInTalks: (0, "KeyError: 'lost in talks'"),
+    LostInNegotiations: (0, "KeyError: 'lost in talks'"),
     LostAtNight: (0, "KeyError: 'lost at night'"),
     Asleep: (1, "CallTimeout: no answer after 0.8 s"),
     Endless: (2, "CallTimeout: no answer after 0.3 s of CPU time"),

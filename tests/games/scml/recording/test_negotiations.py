@@ -15,10 +15,10 @@ from understudy.games.scml.recording.negotiations import (
     NO_OFFER,
     NOT_RECORDED,
     OUT_OF_ROUNDS,
-    Talk,
+    RecordedNegotiation,
+    negotiations,
     opens,
     read,
-    talks,
     written,
 )
 from understudy.games.scml.recording.tables import DECISIONS
@@ -46,9 +46,9 @@ def decisions(*rows):
     return DECISIONS.build(columns)
 
 
-def told(*rows, agreed=None):
+def reconstructed(*rows, agreed=None):
     agreements = {} if agreed is None else {(5, BUYER, SELLER): agreed}
-    (only,) = talks(decisions(*rows), [0, 1], agreements)[5]
+    (only,) = negotiations(decisions(*rows), [0, 1], agreements)[5]
     return only
 
 
@@ -60,40 +60,40 @@ def opening(offer):
 
 
 def test_an_offer_accepted_at_once():
-    found = told(opening(A), (SELLER, "respond", 0, A, "accept", None), agreed=A)
-    assert found == Talk(BUYER, SELLER, AGREED, [A])
+    found = reconstructed(opening(A), (SELLER, "respond", 0, A, "accept", None), agreed=A)
+    assert found == RecordedNegotiation(BUYER, SELLER, AGREED, [A])
 
 
 def test_offers_go_back_and_forth():
-    found = told(
+    found = reconstructed(
         opening(A),
         (SELLER, "respond", 0, A, "reject", B),
         (BUYER, "counter_all", 1, B, "reject", C),
         (SELLER, "respond", 1, C, "accept", None),
         agreed=C,
     )
-    assert found == Talk(BUYER, SELLER, AGREED, [A, B, C])
+    assert found == RecordedNegotiation(BUYER, SELLER, AGREED, [A, B, C])
 
 
 @pytest.mark.parametrize(
     ("answer", "ending"), [("end", ENDED), ("omitted", LEFT_OUT), ("reject", NO_OFFER)]
 )
 def test_a_talk_without_agreement(answer, ending):
-    found = told(opening(A), (SELLER, "respond", 0, A, answer, None))
-    assert found == Talk(BUYER, SELLER, ending, [A])
+    found = reconstructed(opening(A), (SELLER, "respond", 0, A, answer, None))
+    assert found == RecordedNegotiation(BUYER, SELLER, ending, [A])
 
 
 def test_nothing_was_offered_at_all():
-    assert told(opening(None)) == Talk(BUYER, SELLER, NO_OFFER, [])
+    assert reconstructed(opening(None)) == RecordedNegotiation(BUYER, SELLER, NO_OFFER, [])
 
 
 def test_an_answer_and_its_offer_recorded_apart_belong_together():
-    found = told(
+    found = reconstructed(
         opening(A),
         (SELLER, "respond", 0, A, "reject", None),
         (SELLER, "propose", 0, A, None, B),
     )
-    assert found == Talk(BUYER, SELLER, NOT_RECORDED, [A, B])
+    assert found == RecordedNegotiation(BUYER, SELLER, NOT_RECORDED, [A, B])
 
 
 def test_all_rounds_passed():
@@ -102,7 +102,7 @@ def test_all_rounds_passed():
         if number:
             rows.append((BUYER, "counter_all", number, B, "reject", A))
         rows.append((SELLER, "respond", number, A, "reject", B))
-    found = told(*rows)
+    found = reconstructed(*rows)
     assert found.ending == OUT_OF_ROUNDS and found.offers == [A, B] * ROUNDS
 
 
@@ -110,21 +110,21 @@ def test_all_rounds_passed():
 
 
 def test_from_the_other_side_alone_the_talk_is_as_long_as_what_it_heard():
-    found = told(
+    found = reconstructed(
         (SELLER, "respond", 0, A, "reject", B),
         (SELLER, "respond", 1, C, "reject", B),
     )
-    assert found == Talk(BUYER, SELLER, NOT_RECORDED, [A, B, C, B])
+    assert found == RecordedNegotiation(BUYER, SELLER, NOT_RECORDED, [A, B, C, B])
 
 
 def test_what_arrived_counts_more_than_what_was_meant():
-    found = told(opening(A), (SELLER, "respond", 0, C, "end", None))
+    found = reconstructed(opening(A), (SELLER, "respond", 0, C, "end", None))
     assert found.offers == [C]
 
 
 def test_the_last_offer_of_an_agreement_is_the_contract():
-    found = told(opening(A), agreed=B)
-    assert found == Talk(BUYER, SELLER, AGREED, [B])
+    found = reconstructed(opening(A), agreed=B)
+    assert found == RecordedNegotiation(BUYER, SELLER, AGREED, [B])
 
 
 # --- who opens -----------------------------------------------------------------------------------

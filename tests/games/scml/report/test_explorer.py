@@ -12,7 +12,7 @@ from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.scml.game import GAME
-from understudy.games.scml.recording.negotiations import ENDINGS, Said, _first_offers, read
+from understudy.games.scml.recording.negotiations import ENDINGS, DecisionRow, _first_offers, read
 from understudy.games.scml.recording.tables import CONTRACTS, DAY_LEDGER, DECISIONS, RECORDINGS
 from understudy.games.scml.report.viewer import world_page, world_panel
 from understudy.games.scml.report.world_page import explorer_panels, find_world, recorded_worlds
@@ -88,8 +88,8 @@ def told(story):
             ENDINGS[ending],
             read(text, day, lowest[max(LEVELS[opener], LEVELS[other])][day]),
         )
-        for day, talks in enumerate(story["talks"])
-        for opener, other, ending, text in talks
+        for day, negotiations in enumerate(story["talks"])
+        for opener, other, ending, text in negotiations
     }
 
 
@@ -158,7 +158,11 @@ def test_every_contract_ends_a_talk_and_every_agreement_is_a_contract(story):
     terms = [story["contracts"][name] for name in ("quantity", "day", "unit_price")]
     keys = zip(*columns, strict=True)  # the buyer is on the last level, which opens
     contracts = dict(zip(keys, zip(*terms, strict=True), strict=True))
-    agreed = {key: talk[1][-1] for key, talk in told(story).items() if talk[0] == "agreed"}
+    agreed = {
+        key: negotiation[1][-1]
+        for key, negotiation in told(story).items()
+        if negotiation[0] == "agreed"
+    }
     assert agreed == contracts
 
 
@@ -174,9 +178,9 @@ def test_an_offer_is_what_one_side_made_and_the_other_heard(run, story):
         if row["offered_quantity"] is not None and row["call"] != "first_proposals":
             offer = row["offered_quantity"], row["offered_day"], row["offered_price"]
             made[key].append((row["factory"], offer))
-    talks = told(story)
-    assert sum(len(offers) > 2 for _, offers in talks.values()) > 10
-    for key, (ending, offers) in talks.items():
+    negotiations = told(story)
+    assert sum(len(offers) > 2 for _, offers in negotiations.values()) > 10
+    for key, (ending, offers) in negotiations.items():
         by = [(key[1 + turn % 2], offer) for turn, offer in enumerate(offers)]
         assert by[: len(heard[key])] == heard[key]
         assert len(heard[key]) >= len(by) - (ending == "out of rounds")
@@ -215,16 +219,16 @@ def test_bankruptcy_is_the_evening_before_the_first_morning_without_talks(run):
 def test_an_opener_asked_again_makes_its_later_offers():
     """Asked for partner 1, it leaves 2 out; asked again for 2, it makes 3 another offer."""
 
-    def said(offered):
-        return Said(None, None, False, offered)
+    def row(offered):
+        return DecisionRow(None, None, False, offered)
 
     a, b, c = (1, 0, 5), (2, 0, 5), (3, 0, 5)
     calls = [
-        {1: said(a), 2: said(None), 3: said(a)},
-        {1: said(c), 2: said(b), 3: said(c)},
+        {1: row(a), 2: row(None), 3: row(a)},
+        {1: row(c), 2: row(b), 3: row(c)},
     ]
     assert {k: v.offered for k, v in _first_offers(calls).items()} == {1: a, 2: b, 3: c}
-    silent = [{1: said(None), 2: said(None)}, {1: said(None), 2: said(None)}, {2: said(None)}]
+    silent = [{1: row(None), 2: row(None)}, {1: row(None), 2: row(None)}, {2: row(None)}]
     assert _first_offers(silent).keys() == {1, 2}
 
 
@@ -265,11 +269,11 @@ def test_nothing_in_a_story_can_end_its_script(story):
 def test_the_page_of_a_long_world_stays_small(story):
     """200 days of 24 factories on four levels, by the measure of this world."""
     data = {name: len(json.dumps(part, separators=(",", ":"))) for name, part in story.items()}
-    talks = sum(map(len, story["talks"]))
-    by_talk = (data["talks"] + data["contracts"]) / talks * (3 * 6 * 6) * 200
+    negotiations = sum(map(len, story["talks"]))
+    by_negotiation = (data["talks"] + data["contracts"]) / negotiations * (3 * 6 * 6) * 200
     by_factory = data["factories"] / (len(NAMES) * DAYS_PLAYED) * 24 * 200
     scripts = len(world_page({**story, "talks": [], "contracts": {}, "factories": []}))
-    assert by_talk + by_factory + scripts < 3_000_000
+    assert by_negotiation + by_factory + scripts < 3_000_000
 
 
 def test_a_report_carries_the_explorer_once(story):
@@ -368,11 +372,13 @@ def test_clicking_a_factory_selects_it(opened, story):
 @pytest.mark.browser
 def test_opening_a_talk_shows_its_offers(opened, story):
     tab = opened(world_page(story))
-    talks = told(story)
+    negotiations = told(story)
     day, opener, other = next(
-        key for key, (ending, offers) in talks.items() if ending == "agreed" and len(offers) > 1
+        key
+        for key, (ending, offers) in negotiations.items()
+        if ending == "agreed" and len(offers) > 1
     )
-    offers = talks[day, opener, other][1]
+    offers = negotiations[day, opener, other][1]
     tab.evaluate(
         f"const e = worldExplorers[0]; e.seek({day}); e.select(e.world.factories[{opener}])"
     )

@@ -15,7 +15,7 @@ from understudy.games.scml.engine.factory import Factory, Today
 from understudy.games.scml.view import commitments as c
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view.columns import packed
-from understudy.games.scml.view.state import Said, TalkSoFar
+from understudy.games.scml.view.state import OpenNegotiation, PastOffer
 from understudy.games.scml.view.turns import LiveTurns
 
 LINES, OPEN = 4, 4
@@ -148,22 +148,27 @@ def test_the_money_limits_purchases_and_the_agenda_everything(ahead, price, unit
 
 def test_turns_and_live_play_keep_the_same_book():
     """What a talk is told to be left is what the clip lets through, whatever came before."""
-    talks = [TalkSoFar(name, buys, 1, (Said(False, 3, 7, 10),)) for name, buys in TALKS.items()]
-    here = state((3, 0, 2), (1, 4), talks, stock=3, sale_quantity=1)
+    negotiations = [
+        OpenNegotiation(name, buys, 1, (PastOffer(False, 3, 7, 10),))
+        for name, buys in NEGOTIATIONS.items()
+    ]
+    here = state((3, 0, 2), (1, 4), negotiations, stock=3, sale_quantity=1)
     chosen = SafetySettings(reserve=0.4)
     columns, safety = packed([here]), Safety.of(here, chosen)
-    turns = LiveTurns(columns, np.zeros(len(talks), np.float32), chosen)
-    for place, (talk, quantity) in enumerate(zip(talks, (2, 0, 3, 1, 2), strict=True)):
+    turns = LiveTurns(columns, np.zeros(len(negotiations), np.float32), chosen)
+    for place, (negotiation, quantity) in enumerate(
+        zip(negotiations, (2, 0, 3, 1, 2), strict=True)
+    ):
         turns.come(place)
         found = turns.found
-        assert found.left[place].tolist() == safety.room.by_day(talk.buys).tolist()
+        assert found.left[place].tolist() == safety.room.by_day(negotiation.buys).tolist()
         assert found.money[place] == safety.room.money
-        assert found.safe[place] == safety.allows(talk.buys, talk.heard[1:])
-        same_side = [other.buys for other in talks[:place]].count(talk.buys)
+        assert found.safe[place] == safety.allows(negotiation.buys, negotiation.heard[1:])
+        same_side = [other.buys for other in negotiations[:place]].count(negotiation.buys)
         assert found.features[place, f.TURN_AT.served] == np.float32(same_side / 6)
-        turns.take(talk.buys, quantity, place % 3, 10)
+        turns.take(negotiation.buys, quantity, place % 3, 10)
         if quantity:
-            safety.room.take(talk.buys, (quantity, here.morning.day + place % 3, 10))
+            safety.room.take(negotiation.buys, (quantity, here.morning.day + place % 3, 10))
 
 
-TALKS = {"a": True, "b": False, "c": False, "d": True, "e": False}
+NEGOTIATIONS = {"a": True, "b": False, "c": False, "d": True, "e": False}

@@ -12,7 +12,7 @@ from tests.games.scml.agent.test_l1_safety import state
 from understudy.games import scml
 from understudy.games.scml import kernels
 from understudy.games.scml.domain import DAYS
-from understudy.games.scml.view import day_features, observe, talk_features, turns
+from understudy.games.scml.view import day_features, negotiation_features, observe, turns
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view.columns import packed
 from understudy.games.scml.view.commitments import empty_commitments
@@ -22,7 +22,7 @@ TABLES = {
     "TEMPORAL_AT": f.TEMPORAL,
     "SITUATION_AT": f.SITUATION,
     "THREAD_AT": f.THREAD,
-    "SAID_AT": f.SAID,
+    "SAID_AT": f.PAST_OFFER,
     "TURN_AT": f.TURN,
 }
 BLOCKS = {
@@ -65,7 +65,7 @@ def names_in(where, tables):
 
 @pytest.fixture(scope="module")
 def found():
-    modules = day_features, talk_features, turns
+    modules = day_features, negotiation_features, turns
     return Counter(pair for module in modules for pair in written(inspect.getsource(module)))
 
 
@@ -77,7 +77,7 @@ def test_every_feature_is_written_by_its_name_exactly_once(found, table):
     assert by_name == dict.fromkeys(named, 1)
 
 
-@pytest.mark.parametrize("module", [day_features, talk_features, turns])
+@pytest.mark.parametrize("module", [day_features, negotiation_features, turns])
 def test_no_feature_is_written_by_a_number(module):
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):

@@ -43,7 +43,7 @@ def test_a_recalled_state_is_the_one_the_agent_saw(world):
     found = {}
     for one in decisions_of(recordings, LIVE):
         assert one.player == "Live" and one.day == one.state.morning.day
-        assert len(one.answers) == len(one.state.talks) > 0
+        assert len(one.answers) == len(one.state.negotiations) > 0
         found.setdefault(names[one.factory], []).append(one.state)
     assert sum(map(len, found.values())) > 100
     assert found == decided
@@ -73,7 +73,9 @@ def test_the_worlds_have_what_is_hard_to_tell(worlds):
     assert any(sum(state.promises.bought[1:]) for state in states)
     assert any(sum(state.promises.sold[1:]) for state in states)
     assert any(state.morning.stock_falls for state in states)
-    assert max(len(talk.said) for state in states for talk in state.talks) > 10
+    assert (
+        max(len(negotiation.offers) for state in states for negotiation in state.negotiations) > 10
+    )
 
 
 def test_contracts_with_the_bankrupt_are_no_promises(worlds):
@@ -101,13 +103,13 @@ def test_answers_are_those_of_the_recording(worlds):
             rows[row["moment"], row["factory"], row["partner"]] = row
     seen = 0
     for one in decisions_of(recordings, None):
-        for talk, answer in zip(one.state.talks, one.answers, strict=True):
-            row = rows[one.moment, one.factory, int(talk.partner[:2])]
+        for negotiation, answer in zip(one.state.negotiations, one.answers, strict=True):
+            row = rows[one.moment, one.factory, int(negotiation.partner[:2])]
             offer = tuple(row[f"offered_{part}"] for part in ("quantity", "day", "price"))
             heard = tuple(row[f"heard_{part}"] for part in ("quantity", "day", "price"))
             assert answer == (row["answer"], None if offer[0] is None else offer, row["omitted"])
             assert (one.call, one.day) == (row["call"], row["day"])
-            assert (talk.heard or (0, None, None, None))[1:] == heard
+            assert (negotiation.heard or (0, None, None, None))[1:] == heard
             seen += 1
     assert seen == len(rows)
 
@@ -115,7 +117,7 @@ def test_answers_are_those_of_the_recording(worlds):
 def test_states_in_columns_are_the_same_states(worlds):
     states = [state for of_one in worlds["oneshot"][1].values() for state in of_one][:50]
     states += [state for of_one in worlds["engine"][1].values() for state in of_one][:50]
-    partners = [talk.partner for state in states for talk in state.talks]
+    partners = [negotiation.partner for state in states for negotiation in state.negotiations]
     assert list(unpacked(packed(states), partners)) == states
 
 
@@ -155,19 +157,21 @@ def test_who_has_not_been_heard_is_not_talked_about(worlds):
         row[f"heard_{part}"] = None
     silent = pa.Table.from_pylist(rows, schema=decisions.schema)
     found = {
-        (one.moment, one.factory): one.state.talks
+        (one.moment, one.factory): one.state.negotiations
         for one in decisions_of({**recordings, "decisions": silent}, None)
     }
     partner = f"{row['partner']:02}@"
-    talks = found[row["moment"], row["factory"]]
-    assert talks and not any(talk.partner.startswith(partner) for talk in talks)
+    negotiations = found[row["moment"], row["factory"]]
+    assert negotiations and not any(
+        negotiation.partner.startswith(partner) for negotiation in negotiations
+    )
     offer = (True, *(row[f"offered_{part}"] for part in ("quantity", "day", "price")))
     later = [
-        talk
-        for (moment, factory), talks in found.items()
+        negotiation
+        for (moment, factory), negotiations in found.items()
         if factory == row["factory"] and moment > row["moment"]
-        for talk in talks
-        if talk.partner.startswith(partner) and offer in talk.said
+        for negotiation in negotiations
+        if negotiation.partner.startswith(partner) and offer in negotiation.offers
     ]
     assert later
 

@@ -15,7 +15,7 @@ from understudy.games.scml.view import features as f
 from understudy.games.scml.view import observe as o
 from understudy.games.scml.view.columns import packed
 from understudy.games.scml.view.from_recording import Recording
-from understudy.games.scml.view.state import Said, TalkSoFar
+from understudy.games.scml.view.state import OpenNegotiation, PastOffer
 
 PLANS = {"std": PLAN, "oneshot": SHORT, "conserved": replace(PLAN, conserve_stock=True, seed=12)}
 ROW = {name: k for k, name in enumerate(f.THREAD)}
@@ -44,16 +44,16 @@ def test_recalled_features_are_bit_for_bit_those_of_live_states(world):
     assert_same(o.observed(packed(states)), together)
     for number in range(0, len(states), 7):
         alone = o.observe(states[number])
-        talks = slice(*calls.states.first[number : number + 2])
-        own = {name for name in alone._fields if name in OF_TALKS}
+        negotiations = slice(*calls.states.first[number : number + 2])
+        own = {name for name in alone._fields if name in OF_NEGOTIATIONS}
         picked = [
-            getattr(together, name)[talks if name in own else slice(number, number + 1)]
+            getattr(together, name)[negotiations if name in own else slice(number, number + 1)]
             for name in alone._fields
         ]
         assert_same(alone, o.Observed(*picked))
 
 
-OF_TALKS = ("thread", "history", "length", "role", "baseline", "safe")
+OF_NEGOTIATIONS = ("thread", "history", "length", "role", "baseline", "safe")
 
 
 def test_features_are_finite_and_within_bounds(world):
@@ -115,10 +115,10 @@ def assert_as_safety(state_, chosen):
         assert found.bounds[0, :, ahead].tolist() == [room.to_buy(ahead), room.to_sell(ahead)]
         assert found.days[0, ahead] == (ahead <= state_.days_ahead)
     assert found.money[0] == room.money
-    for k, talk in enumerate(state_.talks):
-        assert found.baseline[k].tolist() == baseline(safety, talk.buys)
-        heard = talk.heard
-        assert found.safe[k] == (heard is not None and safety.allows(talk.buys, heard[1:]))
+    for k, negotiation in enumerate(state_.negotiations):
+        assert found.baseline[k].tolist() == baseline(safety, negotiation.buys)
+        heard = negotiation.heard
+        assert found.safe[k] == (heard is not None and safety.allows(negotiation.buys, heard[1:]))
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -133,9 +133,14 @@ def assert_as_safety(state_, chosen):
     falls=st.booleans(),
 )
 def test_l1_says_the_same_of_any_state(stock, bought, sold, day, balance, price, ahead, falls):
-    said = (Said(False, 3, day + ahead, price), Said(False, 3, day + ahead, 2 * price))
-    talks = [TalkSoFar("a", True, 1, said[:1]), TalkSoFar("b", False, 1, said[1:])]
-    any_state = state(bought, sold, talks, stock=stock, day=day, balance=balance, stock_falls=falls)
+    offers = (PastOffer(False, 3, day + ahead, price), PastOffer(False, 3, day + ahead, 2 * price))
+    negotiations = [
+        OpenNegotiation("a", True, 1, offers[:1]),
+        OpenNegotiation("b", False, 1, offers[1:]),
+    ]
+    any_state = state(
+        bought, sold, negotiations, stock=stock, day=day, balance=balance, stock_falls=falls
+    )
     assert_as_safety(any_state, SafetySettings())
 
 
@@ -165,10 +170,18 @@ def test_numbers_of_the_day():
 
 
 def test_numbers_of_the_days_ahead():
-    heard = (Said(True, 9, 6, 10), Said(False, 5, 6, 11))
-    talks = [TalkSoFar("a", True, 3, heard), TalkSoFar("b", False, 4, (Said(False, 8, 7, 18),))]
+    heard = (PastOffer(True, 9, 6, 10), PastOffer(False, 5, 6, 11))
+    negotiations = [
+        OpenNegotiation("a", True, 3, heard),
+        OpenNegotiation("b", False, 4, (PastOffer(False, 8, 7, 18),)),
+    ]
     here = state(
-        bought=(0, 5), sold=(2, 0, 4), talks=talks, stock=3, sale_quantity=1, sale_price=25
+        bought=(0, 5),
+        sold=(2, 0, 4),
+        negotiations=negotiations,
+        stock=3,
+        sale_quantity=1,
+        sale_price=25,
     )
     found = o.temporal(here)
     columns = {name: found[:4, k].tolist() for name, k in TEMPORAL.items()}
@@ -186,9 +199,16 @@ def test_numbers_of_the_days_ahead():
 
 
 def test_numbers_of_a_talk():
-    said = (Said(True, 4, 5, 9), Said(False, 2, 7, 11), Said(True, 5, 6, 10), Said(False, 6, 7, 10))
-    rival = TalkSoFar("b", True, 3, (Said(False, 7, 5, 9),))
-    found = o.threads(state(talks=[TalkSoFar("a", True, 6, said), rival], sold=(0, 0, 3)))[0]
+    offers = (
+        PastOffer(True, 4, 5, 9),
+        PastOffer(False, 2, 7, 11),
+        PastOffer(True, 5, 6, 10),
+        PastOffer(False, 6, 7, 10),
+    )
+    rival = OpenNegotiation("b", True, 3, (PastOffer(False, 7, 5, 9),))
+    found = o.threads(
+        state(negotiations=[OpenNegotiation("a", True, 6, offers), rival], sold=(0, 0, 3))
+    )[0]
     expected = {
         "buys": 1.0,
         "round": 0.3,
@@ -238,16 +258,16 @@ def test_a_world_without_days_ahead_is_told_like_any_other():
 
 
 def test_a_history_is_told_from_its_beginning_and_then_empty():
-    offers = tuple(Said(k % 2 == 1, 1 + k % 30, 5 + k % 11, 9 + k % 3) for k in range(45))
+    offers = tuple(PastOffer(k % 2 == 1, 1 + k % 30, 5 + k % 11, 9 + k % 3) for k in range(45))
     for length in (0, 1, 7, 40, 45):
-        talk = TalkSoFar("a", True, 1, offers[:length])
-        found = o.observe(state(talks=[talk]))
+        negotiation = OpenNegotiation("a", True, 1, offers[:length])
+        found = o.observe(state(negotiations=[negotiation]))
         shown = offers[:length][-f.HISTORY :]
         assert found.length[0] == len(shown)
         assert not found.history[0, len(shown) :].any()
         expected = [
-            (said.mine, said.quantity / 10, (said.day - MORNING.day) / 10, (said.price - 9) / 2)
-            for said in shown
+            (offer.mine, offer.quantity / 10, (offer.day - MORNING.day) / 10, (offer.price - 9) / 2)
+            for offer in shown
         ]
         assert np.array_equal(
             found.history[0, : len(shown)], np.array(expected, np.float32).reshape(-1, 4)
@@ -255,12 +275,12 @@ def test_a_history_is_told_from_its_beginning_and_then_empty():
 
 
 def test_features_have_names():
-    found = o.observe(state(talks=[TalkSoFar("a", True, 0, ())]))
+    found = o.observe(state(negotiations=[OpenNegotiation("a", True, 0, ())]))
     assert found.static.shape == (1, len(f.STATIC)) and len(f.STATIC) >= 12
     assert found.temporal.shape == (1, 11, len(f.TEMPORAL)) and len(f.TEMPORAL) == 10
     assert found.thread.shape == (1, len(f.THREAD)) and len(f.THREAD) >= 24
     assert o.overall(state()).shape == (len(f.OVERALL),) and len(f.OVERALL) >= 30
-    for names in (f.STATIC, f.TEMPORAL, f.SITUATION, f.THREAD, f.SAID):
+    for names in (f.STATIC, f.TEMPORAL, f.SITUATION, f.THREAD, f.PAST_OFFER):
         assert all(meaning for meaning in names.values())
     assert not set(f.STATIC) & set(f.SITUATION)
     assert o.can(state()).tolist() == [1, 1]

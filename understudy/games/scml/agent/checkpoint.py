@@ -59,7 +59,7 @@ class Bundle:
 
 def feature_names() -> str:
     """Stands for what the networks read."""
-    groups = (f.STATIC, f.TEMPORAL, f.SITUATION, f.THREAD, f.SAID, f.TURN)
+    groups = (f.STATIC, f.TEMPORAL, f.SITUATION, f.THREAD, f.PAST_OFFER, f.TURN)
     named = json.dumps([*(list(group) for group in groups), BUCKETS, f.HISTORY])
     return hashlib.sha256(named.encode()).hexdigest()[:16]
 

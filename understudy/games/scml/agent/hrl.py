@@ -158,8 +158,10 @@ class HRLAgent(StdSyncAgent):
     def _state(self, partners: Iterable[str]) -> State:
         """With the talks by name, because simulators differ in whom they ask about first."""
         suppliers = set(self.awi.my_suppliers)
-        talks = tuple(self._memory.talk(name, name in suppliers) for name in sorted(partners))
-        return State(self._place, self._morning, promises_of(self.awi), talks)
+        negotiations = tuple(
+            self._memory.negotiation(name, name in suppliers) for name in sorted(partners)
+        )
+        return State(self._place, self._morning, promises_of(self.awi), negotiations)
 
     def _decide(self, state: State, call: str) -> dict[str, Decision]:
         """In order of priority, each with what those before it have left."""
@@ -167,22 +169,22 @@ class HRLAgent(StdSyncAgent):
         decided: dict[str, Decision] = {}
         turns: list[Turn] = []
         for place in now.ranked.order.tolist():
-            talk = state.talks[place]
+            negotiation = state.negotiations[place]
             now.turns.come(place)
             wish = self.decide(now, place)
             decision = self.guard(now, place, wish)
             if self._notes is not None:
                 turns.append(turn_of(now, place, wish, decision))
-            decided[talk.partner] = decision
-            binding = talk.heard[1:] if decision.response is ACCEPT_OFFER else decision.offer
-            self._offered.pop(talk.partner, None)
+            decided[negotiation.partner] = decision
+            binding = negotiation.heard[1:] if decision.response is ACCEPT_OFFER else decision.offer
+            self._offered.pop(negotiation.partner, None)
             if binding is None:
-                now.turns.take(talk.buys, 0, 0, 0)
+                now.turns.take(negotiation.buys, 0, 0, 0)
             else:
                 quantity, day, price = binding
-                now.turns.take(talk.buys, quantity, day - state.morning.day, price)
-                now.safety.room.take(talk.buys, binding)
-                self._offered[talk.partner] = binding
+                now.turns.take(negotiation.buys, quantity, day - state.morning.day, price)
+                now.safety.room.take(negotiation.buys, binding)
+                self._offered[negotiation.partner] = binding
         if self._notes is not None:
             has_goals = self._mind is not None and self._mind.about.goals
             self._notes.write(state.morning.day, call, self._goals if has_goals else None, turns)
@@ -192,11 +194,11 @@ class HRLAgent(StdSyncAgent):
         settings = SafetySettings(self._reserve)
         columns = packed([state])
         safety = Safety.of(state, settings, columns)
-        talked_about = {talk.partner for talk in state.talks}
+        decided_about = {negotiation.partner for negotiation in state.negotiations}
         for partner, offer in list(self._offered.items()):
             if self.get_nmi(partner) is None:
                 del self._offered[partner]  # that talk is over: signed, or never will be
-            elif partner not in talked_about:
+            elif partner not in decided_about:
                 safety.room.take(partner in self.awi.my_suppliers, offer)
         seen = observed(columns, settings)
         ranked, thought = self._rank(columns, seen), None
@@ -226,12 +228,12 @@ class HRLAgent(StdSyncAgent):
 
     def guard(self, now: Deliberation, place: int, wish: Decision) -> Decision:
         """L1: an unsafe acceptance becomes the nearest safe offer; an unsafe offer is cut."""
-        talk, safety = now.state.talks[place], now.safety
-        if wish.response is ACCEPT_OFFER and talk.heard is not None:
-            if safety.allows(talk.buys, talk.heard[1:]):
+        negotiation, safety = now.state.negotiations[place], now.safety
+        if wish.response is ACCEPT_OFFER and negotiation.heard is not None:
+            if safety.allows(negotiation.buys, negotiation.heard[1:]):
                 return wish
-            wish = Decision(REJECT_OFFER, talk.heard[1:])
-        offer = safety.clip(talk.buys, wish.offer) if wish.response is REJECT_OFFER else None
+            wish = Decision(REJECT_OFFER, negotiation.heard[1:])
+        offer = safety.clip(negotiation.buys, wish.offer) if wish.response is REJECT_OFFER else None
         return Decision(REJECT_OFFER, offer) if offer is not None else Decision(END_NEGOTIATION)
 
 

@@ -138,8 +138,8 @@ def _end(history, last, w, s, found):  # type: ignore[no-untyped-def]
 @kernel
 def ends(history, length, w, s, found):  # type: ignore[no-untyped-def]
     """[talks, width]: 0 where nothing was said."""
-    for talk in range(len(history)):
-        if length[talk] > 0:
-            _end(history[talk], length[talk] - 1, w, s, found[talk])
+    for negotiation in range(len(history)):
+        if length[negotiation] > 0:
+            _end(history[negotiation], length[negotiation] - 1, w, s, found[negotiation])
         else:
-            found[talk] = 0.0
+            found[negotiation] = 0.0

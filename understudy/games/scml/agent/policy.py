@@ -101,8 +101,10 @@ class Mind:
         dice: random.Random,
     ) -> Choice:
         """L3: what to do in one talk, whose turn has come."""
-        of_talk = inputs.talk_input(seen.thread[place, None], turns.features[place, None])
-        x = np.concatenate([thought.state, of_talk], axis=1)
+        of_negotiation = inputs.negotiation_input(
+            seen.thread[place, None], turns.features[place, None]
+        )
+        x = np.concatenate([thought.state, of_negotiation], axis=1)
         hidden = self._offers.hidden(x, thought.histories[place, None])
         legal = np.array([turns.safe[place], turns.baseline[place, 0] > 0, True])
         scores = self._offers.linear("response", hidden)[0]
@@ -149,7 +151,7 @@ def draw(scores: Array, legal: Array | None, heat: float, dice: random.Random) -
 
 def _room(columns: Packed, turns: Turns, place: int) -> Room:
     facts = columns.facts[0]
-    buys = bool(columns.talks[place, p.BUYS])
+    buys = bool(columns.negotiations[place, p.BUYS])
     low, high = (p.LOW_IN, p.HIGH_IN) if buys else (p.LOW_OUT, p.HIGH_OUT)
     return Room(
         np.array([buys]),

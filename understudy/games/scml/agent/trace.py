@@ -22,7 +22,7 @@ from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, REJECT_OFFER
 if TYPE_CHECKING:  # agent.py imports this module
     from understudy.games.scml.agent.hrl import Decision, Deliberation
 
-SAID_ACCEPT, SAID_REJECT, SAID_END = RESPONSES
+TO_ACCEPT, TO_REJECT, TO_END = RESPONSES
 REFUSED, NOTHING_LEFT, UNITS, PRICE = (
     "acceptance refused",
     "nothing left",
@@ -34,7 +34,7 @@ NO_OFFER = "no offer to clip"
 CUTS: Final = (REFUSED, NOTHING_LEFT, UNITS, PRICE, NO_OFFER)
 GOAL_NAMES: Final = tuple(f"{goal}_{first}_{last}" for first, last in BUCKETS for goal in GOALS)
 """In the order of L2's numbers: buy_quantity_0_0 is units to buy for today."""
-_WORDS = {ACCEPT_OFFER: SAID_ACCEPT, REJECT_OFFER: SAID_REJECT}
+_WORDS = {ACCEPT_OFFER: TO_ACCEPT, REJECT_OFFER: TO_REJECT}
 _AGAIN = "Delete that line, or make the trace again: understudy record scml --trace --fresh"
 
 
@@ -131,15 +131,19 @@ def append(path: Path, decided: Decided) -> None:
 
 def turn_of(now: "Deliberation", place: int, wish: "Decision", said: "Decision") -> Turn:
     """What is to be said of a talk, before what it promises is taken from the room."""
-    talk, found, today = now.state.talks[place], now.turns.found, now.state.morning.day
-    heard = None if talk.heard is None else _offer(talk.heard[1:])
+    negotiation, found, today = (
+        now.state.negotiations[place],
+        now.turns.found,
+        now.state.morning.day,
+    )
+    heard = None if negotiation.heard is None else _offer(negotiation.heard[1:])
     units, ahead, price = found.baseline[place].tolist()
     wished, spoken = _words(wish), _words(said)
     cuts = cuts_of(heard, wished, spoken)
     return Turn(
-        partner=talk.partner,
-        buys=talk.buys,
-        round=talk.round,
+        partner=negotiation.partner,
+        buys=negotiation.buys,
+        round=negotiation.round,
         heard=heard,
         weight=round(float(now.ranked.weight[place]), 6),
         units_left=tuple(found.left[place, : now.state.days_ahead + 1].tolist()),
@@ -147,8 +151,8 @@ def turn_of(now: "Deliberation", place: int, wish: "Decision", said: "Decision")
         baseline=(units, today + ahead, price) if units > 0 else None,
         wish=wished[0],
         wish_offer=wished[1],
-        may_accept=None if heard is None else now.safety.allows(talk.buys, heard),
-        may_days=tuple(np.flatnonzero(now.safety.days(talk.buys)).tolist()),
+        may_accept=None if heard is None else now.safety.allows(negotiation.buys, heard),
+        may_days=tuple(np.flatnonzero(now.safety.days(negotiation.buys)).tolist()),
         said=spoken[0],
         said_offer=spoken[1],
         clipped=bool(cuts),
@@ -158,8 +162,8 @@ def turn_of(now: "Deliberation", place: int, wish: "Decision", said: "Decision")
 
 def _words(decision: "Decision") -> tuple[str, Offer | None]:
     """A response in words, and the offer if it makes one."""
-    response = _WORDS.get(decision.response, SAID_END)
-    offer = decision.offer if response == SAID_REJECT else None
+    response = _WORDS.get(decision.response, TO_END)
+    offer = decision.offer if response == TO_REJECT else None
     return response, None if offer is None else _offer(offer)
 
 
@@ -169,10 +173,10 @@ def cuts_of(
     """All that lies between a wish and what was said; nothing if they are the same."""
     if wish == said:
         return ()
-    wanted = heard if wish[0] == SAID_ACCEPT else wish[1]
+    wanted = heard if wish[0] == TO_ACCEPT else wish[1]
     if wanted is None:
         return (NO_OFFER,)
-    cuts = [REFUSED] if wish[0] == SAID_ACCEPT else []
+    cuts = [REFUSED] if wish[0] == TO_ACCEPT else []
     if said[1] is None:
         return (*cuts, NOTHING_LEFT)
     cuts += [UNITS] if said[1][0] != wanted[0] else []

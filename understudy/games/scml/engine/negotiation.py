@@ -30,7 +30,7 @@ END_NEGOTIATION, WAIT, LEAVE = (
 """negmas' answers, looked up once: an attribute of an enumeration is slow to reach."""
 
 
-class Voice(Protocol):
+class Negotiator(Protocol):
     """How an agent speaks in its talks; `negotiators.py` has the two kinds."""
 
     def propose(self, partner: str, state: SAOState) -> Offer | None:
@@ -83,7 +83,7 @@ class Agenda:
         return cast_value_types(offer, self.outcome_space.issues)
 
 
-class TalkState(SAOState):
+class NegotiationState(SAOState):
     """negmas' state of a talk. Its many fields start as the class's, which takes no time."""
 
     running = waiting = started = broken = timedout = False
@@ -129,7 +129,7 @@ class TalkState(SAOState):
         return [self._negotiators[1 - index] for index, _ in latest]
 
 
-class TalkView:
+class NegotiationView:
     """What the two sides may know of their talk: negmas' negotiator-mechanism interface."""
 
     __slots__ = ("_agenda", "_negotiators", "_offers", "annotation", "issues", "state")
@@ -140,7 +140,7 @@ class TalkView:
     one_offer_per_step = atomic_steps = False
     end_on_no_response = offering_is_accepting = True
 
-    def __init__(self, state: TalkState, agenda: Agenda, annotation: dict[str, Any]) -> None:
+    def __init__(self, state: NegotiationState, agenda: Agenda, annotation: dict[str, Any]) -> None:
         self.state = state
         self.annotation = annotation
         """Product, buyer, seller, who opened, and the day."""
@@ -199,17 +199,17 @@ class TalkView:
 class Side:
     """One of the two in a talk."""
 
-    __slots__ = ("offer", "offered_at", "partner", "voice")
+    __slots__ = ("negotiator", "offer", "offered_at", "partner")
 
-    def __init__(self, voice: Voice, partner: str) -> None:
-        self.voice = voice
+    def __init__(self, negotiator: Negotiator, partner: str) -> None:
+        self.negotiator = negotiator
         self.partner = partner
         self.offer: Any = None
         self.offered_at = -1
         """The round of `offer`."""
 
 
-class Talk:
+class Negotiation:
     """A talk that has been called for; `step` moves it on."""
 
     __slots__ = (
@@ -237,9 +237,9 @@ class Talk:
         self.agenda = agenda
         self.annotation = annotation
         self.offers: Offers = []
-        self.state = TalkState((opener.partner, other.partner), self.offers)
+        self.state = NegotiationState((opener.partner, other.partner), self.offers)
         # Neither knows its talk: Python frees at once what does not go in a circle.
-        self.view = TalkView(self.state, agenda, annotation)
+        self.view = NegotiationView(self.state, agenda, annotation)
         self._patience = patience
         self._waits = 0
         self._last = 1
@@ -283,7 +283,7 @@ class Talk:
         try:
             response = self._answer(side)
         except CallTimeout as timeout:
-            side.voice.give_up(timeout)
+            side.negotiator.give_up(timeout)
             state.timedout = True
             return False
         if response is WAIT:
@@ -334,16 +334,16 @@ class Talk:
             except Exception:  # whatever an agent raises, SAOMechanism._safe_counter asks once more
                 return self._ask(side)
         except (Exception, SystemExit) as error:
-            side.voice.give_up(error)
+            side.negotiator.give_up(error)
             return END_NEGOTIATION
 
     def _ask(self, side: Side) -> ResponseType:
         state = self.state
         if state.current_offer is not None:
-            response = side.voice.respond(side.partner, state)
+            response = side.negotiator.respond(side.partner, state)
             if response is not REJECT_OFFER:
                 return response
         if side.offered_at != state.step or side.offer is None:
-            side.offer = side.voice.propose(side.partner, state)
+            side.offer = side.negotiator.propose(side.partner, state)
             side.offered_at = state.step
         return REJECT_OFFER

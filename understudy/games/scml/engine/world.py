@@ -21,7 +21,7 @@ from understudy.games.scml.engine.economy import Economy
 from understudy.games.scml.engine.factory import Factory
 from understudy.games.scml.engine.hosting.faults import Failure, Fault, Watchdog, described
 from understudy.games.scml.engine.hosting.host import Host
-from understudy.games.scml.engine.negotiation import Agenda, Side, Talk
+from understudy.games.scml.engine.negotiation import Agenda, Negotiation, Side
 from understudy.games.scml.engine.reports import Reports
 
 CALL_SECONDS = 20.0
@@ -35,7 +35,7 @@ through all that agents remember took a tenth of a world's time."""
 
 Player = tuple[type[OneShotAgent], Mapping[str, Any]]
 """An agent class and its parameters."""
-Meeting = tuple[Host, Host, dict[str, Any]]
+Pairing = tuple[Host, Host, dict[str, Any]]
 """Who opens a talk, with whom, and what it is about."""
 
 
@@ -81,7 +81,7 @@ class World(Economy):
                 for name, factory, player in zip(config.names, self.factories, players, strict=True)
             ]
         self._host_of = dict(zip(config.names, self.hosts, strict=True))
-        self._met: tuple[int, list[Meeting]] = -1, []
+        self._met: tuple[int, list[Pairing]] = -1, []
         """How many were bankrupt and who met then: the same as long as nobody else is."""
 
     def _set_places(self) -> None:
@@ -151,7 +151,7 @@ class World(Economy):
     def step(self) -> None:
         """Play one day."""
         self._prepare()
-        self._talk()
+        self._negotiation()
         for host in self.hosts:
             host.step()
         self.close_day()
@@ -166,7 +166,7 @@ class World(Economy):
         # Product 0 is never negotiated, and scml never renews its agenda.
         for product in range(1, len(self.agendas)):
             self.agendas[product] = Agenda(*self.ranges(product))
-        self._call_for_talks()
+        self._request_negotiations()
         for host in self.hosts:
             host.before_step()
 
@@ -178,24 +178,26 @@ class World(Economy):
             prices[trade.product] += trade.quantity * trade.unit_price
         self.exogenous_summary = list(zip(quantities, prices, strict=True))
 
-    def _call_for_talks(self) -> None:
-        self._talks: list[Talk] = []
-        talks_of: dict[str, dict[str, Talk]] = {name: {} for name in self._index_of}
+    def _request_negotiations(self) -> None:
+        self._negotiations: list[Negotiation] = []
+        negotiations_of: dict[str, dict[str, Negotiation]] = {name: {} for name in self._index_of}
         patience = len(self.hosts)
-        for opener, other, annotation in self._meetings():
-            talk = Talk(
-                Side(opener.voice, other.name),
-                Side(other.voice, opener.name),
+        for opener, other, annotation in self._pairings():
+            negotiation = Negotiation(
+                Side(opener.negotiator, other.name),
+                Side(other.negotiator, opener.name),
                 self.agendas[annotation["product"]],
                 annotation | {"sim_step": self.day},
                 patience,
             )
-            self._talks.append(talk)
-            talks_of[opener.name][other.name] = talks_of[other.name][opener.name] = talk
+            self._negotiations.append(negotiation)
+            negotiations_of[opener.name][other.name] = negotiations_of[other.name][opener.name] = (
+                negotiation
+            )
         for host in self.hosts:
-            host.meet(talks_of[host.name])
+            host.meet(negotiations_of[host.name])
 
-    def _meetings(self) -> list[Meeting]:
+    def _pairings(self) -> list[Pairing]:
         """Every second level opens, with its suppliers first (SCMLBaseWorld._make_negotiations)."""
         num_bankrupt = sum(factory.bankrupt for factory in self.factories)
         if num_bankrupt == self._met[0]:
@@ -205,8 +207,8 @@ class World(Economy):
             suppliers = self._solvent(self.suppliers[product - 1])
             consumers = self._solvent(self.consumers[product])
             for opener in self._solvent(self.suppliers[product]):
-                found += [self._meeting(opener, supplier, True) for supplier in suppliers]
-                found += [self._meeting(opener, consumer, False) for consumer in consumers]
+                found += [self._pairing(opener, supplier, True) for supplier in suppliers]
+                found += [self._pairing(opener, consumer, False) for consumer in consumers]
         self._met = num_bankrupt, found
         return found
 
@@ -214,7 +216,7 @@ class World(Economy):
         hosts = [self._host_of[name] for name in names if name in self._host_of]
         return [host for host in hosts if not host.factory.bankrupt]
 
-    def _meeting(self, opener: Host, other: Host, is_buy: bool) -> Meeting:
+    def _pairing(self, opener: Host, other: Host, is_buy: bool) -> Pairing:
         annotation = {
             "product": opener.factory.level if is_buy else opener.factory.level + 1,
             "is_buy": is_buy,
@@ -224,41 +226,41 @@ class World(Economy):
         }
         return opener, other, annotation
 
-    def _talk(self) -> None:
+    def _negotiation(self) -> None:
         """Move all talks on in turn until the last has ended (World._step_negotiations)."""
-        running = self._talks
+        running = self._negotiations
         while running:
             still = []
-            for talk in running:
-                if talk.step():
-                    still.append(talk)
+            for negotiation in running:
+                if negotiation.step():
+                    still.append(negotiation)
                 else:
-                    self._end(talk)
+                    self._end(negotiation)
             running = still
 
-    def _end(self, talk: Talk) -> None:
-        opener, other = talk.annotation["caller"], talk.sides[0].partner
+    def _end(self, negotiation: Negotiation) -> None:
+        opener, other = negotiation.annotation["caller"], negotiation.sides[0].partner
         first, second = self._host_of[opener], self._host_of[other]
-        first.close_talk(other)
-        second.close_talk(opener)
-        if talk.state.agreement is None:
-            first.part(talk, other, [opener, other])
-            second.part(talk, opener, [opener, other])
+        first.close_negotiation(other)
+        second.close_negotiation(opener)
+        if negotiation.state.agreement is None:
+            first.part(negotiation, other, [opener, other])
+            second.part(negotiation, opener, [opener, other])
             return
         contract = None
         if first.hears_of_success or second.hears_of_success:
-            contract = self._negmas_contract(talk, [opener, other])
-        first.agree(talk, other, contract)
-        second.agree(talk, opener, contract)
-        self._sign(talk)
+            contract = self._negmas_contract(negotiation, [opener, other])
+        first.agree(negotiation, other, contract)
+        second.agree(negotiation, opener, contract)
+        self._sign(negotiation)
 
-    def _sign(self, talk: Talk) -> None:
-        quantity, day, unit_price = talk.state.agreement
+    def _sign(self, negotiation: Negotiation) -> None:
+        quantity, day, unit_price = negotiation.state.agreement
         self.ledger.add(
             Contract(
-                seller=self._index_of[talk.annotation["seller"]],
-                buyer=self._index_of[talk.annotation["buyer"]],
-                product=talk.annotation["product"],
+                seller=self._index_of[negotiation.annotation["seller"]],
+                buyer=self._index_of[negotiation.annotation["buyer"]],
+                product=negotiation.annotation["product"],
                 quantity=quantity,
                 day=day,
                 unit_price=unit_price,
@@ -266,15 +268,15 @@ class World(Economy):
             )
         )
 
-    def _negmas_contract(self, talk: Talk, partners: list[str]) -> NegmasContract:
-        quantity, day, unit_price = talk.state.agreement
+    def _negmas_contract(self, negotiation: Negotiation, partners: list[str]) -> NegmasContract:
+        quantity, day, unit_price = negotiation.state.agreement
         return NegmasContract(
             partners=partners,
             agreement={"quantity": quantity, "time": day, "unit_price": unit_price},
-            annotation=talk.annotation,
-            issues=talk.agenda.issues,
+            annotation=negotiation.annotation,
+            issues=negotiation.agenda.issues,
             concluded_at=self.day,
             to_be_signed_at=self.day,
             signed_at=-1,
-            mechanism_state=talk.state,
+            mechanism_state=negotiation.state,
         )

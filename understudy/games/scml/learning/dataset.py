@@ -185,7 +185,7 @@ def round_input(rows: pa.Table) -> Array:
         lists(rows, "static"), lists(rows, "temporal"), lists(rows, "situation"), goals
     )
     return np.concatenate(
-        [state, inputs.talk_input(lists(rows, "thread"), lists(rows, "turn"))], axis=1
+        [state, inputs.negotiation_input(lists(rows, "thread"), lists(rows, "turn"))], axis=1
     )
 
 
@@ -212,7 +212,7 @@ def _rounds(rows: pa.Table, scheme: Scheme) -> RoundRows:
     units = units_option(scheme, done[:, 0], there, base)
     allowed = units_mask(scheme, there, base)
     allowed[np.arange(len(units)), units] = True
-    history = lists(rows, "history").reshape(len(rows), f.HISTORY, len(f.SAID))
+    history = lists(rows, "history").reshape(len(rows), f.HISTORY, len(f.PAST_OFFER))
     return _tensors(
         RoundRows,
         {

@@ -24,7 +24,7 @@ from understudy.games.scml.domain import (
     RESPONSES,
 )
 from understudy.games.scml.learning.goal_labels import Days, GoalSettings
-from understudy.games.scml.learning.rewards import contract_worth, day_gains, talk_gains
+from understudy.games.scml.learning.rewards import contract_worth, day_gains, negotiation_gains
 from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.columns import Packed
@@ -95,7 +95,7 @@ def _rounds(
         "legal": pack_legal(checked.legal),
         "forbidden": checked.forbidden.astype(np.int16),
         **_consequences(recording, days, owner, day),
-        "talk_gain": _talk_gains(recording, calls, day, done.buys),
+        "talk_gain": _negotiation_gains(recording, calls, day, done.buys),
         "day_gain": day_gains(recording, days["profit"].to_numpy())[owner, day],
     }
     found = _build(ROUND_SAMPLES, columns)
@@ -107,21 +107,21 @@ def _prices(facts: Array, buys: Bools) -> Array:
     return low_high.astype(np.int32)
 
 
-def _talk_gains(recording: Recording, calls: Calls, day: Ints, buys: Bools) -> Array:
+def _negotiation_gains(recording: Recording, calls: Calls, day: Ints, buys: Bools) -> Array:
     """Of the contract that a talk of that day ended with, if it did."""
     factories, days = len(recording.names), recording.day_row.shape[1]
     owner = calls.owner[calls.states.state_of]
-    talk = (owner * days + day) * factories + calls.partner
+    negotiation = (owner * days + day) * factories + calls.partner
     made = recording.contract_owner * days + recording.contract_concluded
     made = made * factories + recording.contract_other
-    found = pc.index_in(pa.array(talk), value_set=pa.array(made))
+    found = pc.index_in(pa.array(negotiation), value_set=pa.array(made))
     has_one = found.is_valid().to_numpy(zero_copy_only=False)
-    units, price = np.zeros(len(talk), np.int64), np.zeros(len(talk))
+    units, price = np.zeros(len(negotiation), np.int64), np.zeros(len(negotiation))
     row = found.drop_null().to_numpy()
     units[has_one] = recording.contract_quantity[row]
     price[has_one] = recording.contract_money[row] / np.maximum(recording.contract_quantity[row], 1)
     worth = contract_worth(calls.states.facts[calls.states.state_of], buys, units, price)
-    return talk_gains(talk, worth)
+    return negotiation_gains(negotiation, worth)
 
 
 class _Done:
@@ -145,7 +145,7 @@ class _Done:
         self.response = np.where(self.has_offer, REJECT, np.where(answer == ACCEPT, ACCEPT, END))
         self.offer = np.where(self.has_offer[:, None], offered - _at(day), 0)
         """[rows, 3]: units, days ahead, unit price; 0 without."""
-        self.buys: Bools = calls.states.talks[:, p.BUYS] != 0
+        self.buys: Bools = calls.states.negotiations[:, p.BUYS] != 0
         heard = np.where(self.response[:, None] == ACCEPT, _heard(calls.states, day), 0)
         self.binding = np.where(self.has_offer[:, None], self.offer, heard)
         """[rows, 3]: what was promised by it, likewise."""
@@ -153,11 +153,11 @@ class _Done:
 
 def _heard(states: Packed, day: Ints) -> Ints:
     """[talks, 3]: the offer that lies on the table; 0 units without one."""
-    last = states.talks[:, p.START] + states.talks[:, p.LENGTH] - 1
-    last = np.where(states.talks[:, p.LENGTH] > 0, last, 0)
-    said = states.said[last] if len(states.said) else np.zeros((len(last), 4), np.int64)
-    is_heard = (states.talks[:, p.LENGTH] > 0) & (said[:, p.MINE] == 0)
-    return np.where(is_heard[:, None], said[:, 1:] - _at(day), 0)
+    last = states.negotiations[:, p.START] + states.negotiations[:, p.LENGTH] - 1
+    last = np.where(states.negotiations[:, p.LENGTH] > 0, last, 0)
+    latest = states.offers[last] if len(states.offers) else np.zeros((len(last), 4), np.int64)
+    is_heard = (states.negotiations[:, p.LENGTH] > 0) & (latest[:, p.MINE] == 0)
+    return np.where(is_heard[:, None], latest[:, 1:] - _at(day), 0)
 
 
 def _rows_of(advice: pa.Table, rows: pa.Table) -> Ints:

@@ -108,15 +108,15 @@ class Days:
             self._needs[asked, side] = decisions[name].to_numpy()[first]
         offered = offers_of(decisions, "offered")
         made = np.flatnonzero(offered[:, 0] != NONE)
-        talk = (morning * len(recording.names) + partner)[made]
-        _, first = np.unique(talk, return_index=True)
-        _, last = np.unique(talk[::-1], return_index=True)
+        negotiation = (morning * len(recording.names) + partner)[made]
+        _, first = np.unique(negotiation, return_index=True)
+        _, last = np.unique(negotiation[::-1], return_index=True)
         sells: Ints = (recording.level[partner] > recording.level[owner]).astype(np.int64)
         ahead = offered[:, 1] - day
         every = Deeds(morning, sells, ahead, offered[:, 0], offered[:, 2])
         self._first_offers = Deeds(*(column[made][first] for column in every))
         last = len(made) - 1 - last
-        in_vain = ~np.isin(talk[last], self._dealt)
+        in_vain = ~np.isin(negotiation[last], self._dealt)
         self._vain_offers = Deeds(*(column[made][last][in_vain] for column in every))
 
     def _totals(self, deeds: Deeds, softness: float) -> tuple[Floats, Floats]:

@@ -83,12 +83,12 @@ class GoalRecipe(LayerRecipe):
 
     def loss(self, network: GoalNetwork, batch: MorningRows) -> Loss:
         """Of units where a goal is possible, of prices where there is one."""
-        said = network(batch.x).view(len(batch.x), -1, 2, 2)
+        predicted = network(batch.x).view(len(batch.x), -1, 2, 2)
         target = targets(batch)
         weight = target.possible * (1 + self.more_for_more * target.units)
-        units = _mean(smooth_l1_loss(said[..., 0], target.units, reduction="none"), weight)
+        units = _mean(smooth_l1_loss(predicted[..., 0], target.units, reduction="none"), weight)
         price = _mean(
-            smooth_l1_loss(said[..., 1], target.price, reduction="none"), target.wanted.float()
+            smooth_l1_loss(predicted[..., 1], target.price, reduction="none"), target.wanted.float()
         )
         return Loss(units + self.price_share * price, {"units": units, "price": price})
 

@@ -176,8 +176,8 @@ class OfferRecipe(LayerRecipe):
         if self.kind == "cloning":
             return torch.ones_like(batch.gains[:, 0]), {}
         better = batch.gains - found.values.detach()
-        by_talk, by_day = (_measured(better[:, k], batch.room[:, 0] > 0) for k in (0, 1))
-        advantage = by_talk + self.day_share * by_day
+        by_negotiation, by_day = (_measured(better[:, k], batch.room[:, 0] > 0) for k in (0, 1))
+        advantage = by_negotiation + self.day_share * by_day
         weight = (advantage / self.temperature).exp().clamp(max=self.most_weight)
         return weight / weight.mean(), {"most_weight": (weight >= self.most_weight).float().mean()}
 

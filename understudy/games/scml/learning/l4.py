@@ -23,7 +23,7 @@ from understudy.learn.base import Loss
 from understudy.learn.supervised.stream import Stream
 from understudy.learn.supervised.task import TrainingTask
 
-MOST_TALKS = 12
+MAX_NEGOTIATIONS = 12
 """Of a decision; those beyond are left out of training."""
 
 
@@ -64,8 +64,8 @@ def _decisions(rows: pa.Table) -> DecisionRows:
     new = _is_new(rows)
     number = np.cumsum(new) - 1
     place = np.arange(len(rows)) - np.flatnonzero(new)[number]
-    kept = place < MOST_TALKS
-    shape = int(new.sum()), MOST_TALKS
+    kept = place < MAX_NEGOTIATIONS
+    shape = int(new.sum()), MAX_NEGOTIATIONS
     thread, score = np.zeros((*shape, len(f.THREAD)), np.float32), np.zeros(shape, np.float32)
     there, at = np.zeros(shape, bool), (number[kept], place[kept])
     features = lists(rows, "thread")
@@ -79,9 +79,9 @@ def _decisions(rows: pa.Table) -> DecisionRows:
 def scores(network: PriorityNetwork, batch: DecisionRows) -> Float[Tensor, "B K"]:
     """The network's, far below all others where there is no talk."""
     decision, place = batch.there.nonzero(as_tuple=True)
-    talks = torch.cat([batch.thread[decision, place], batch.overall[decision]], 1)
+    negotiations = torch.cat([batch.thread[decision, place], batch.overall[decision]], 1)
     found = batch.score.new_full(batch.score.shape, -1e9)
-    found[decision, place] = network(talks, decision, len(batch.there))
+    found[decision, place] = network(negotiations, decision, len(batch.there))
     return found
 
 
@@ -100,7 +100,7 @@ class PriorityRecipe(LayerRecipe):
         """Joint decisions, and the teacher's scores of their talks."""
         splits = streams(decision_reader(), samples, self, seed, device)
         network = PriorityNetwork(self.hidden, seed)
-        network.standard.set(*moments(splits["train"], _talks))
+        network.standard.set(*moments(splits["train"], _negotiations))
         about = About(features=feature_names())
         return TrainingTask(
             game=self.table.game,
@@ -120,7 +120,7 @@ class PriorityRecipe(LayerRecipe):
         return Loss(_divergence(scores(network, batch), batch).mean(), {})
 
 
-def _talks(batch: DecisionRows) -> Tensor:
+def _negotiations(batch: DecisionRows) -> Tensor:
     decision, place = batch.there.nonzero(as_tuple=True)
     return torch.cat([batch.thread[decision, place], batch.overall[decision]], 1)
 

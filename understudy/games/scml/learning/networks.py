@@ -88,7 +88,7 @@ class HistoryNetwork(nn.Module):
     ) -> None:
         super().__init__()
         self.width = width
-        self.offer = linear(len(f.SAID), width, gain=1.0, generator=generator)
+        self.offer = linear(len(f.PAST_OFFER), width, gain=1.0, generator=generator)
         self.ago = linear(f.HISTORY, width, gain=1.0, generator=generator)
         """Of each place, counted from the last offer."""
         self.layers = nn.ModuleList(Attention(width, heads, generator) for _ in range(layers))
@@ -187,10 +187,10 @@ class PriorityNetwork(nn.Module):
         self.score = linear(hidden, 1, gain=0.1, generator=drawn)
 
     def forward(
-        self, talks: Float[Tensor, "N F"], decision: Int[Tensor, " N"], decisions: int
+        self, negotiations: Float[Tensor, "N F"], decision: Int[Tensor, " N"], decisions: int
     ) -> Float[Tensor, " N"]:
         """Each talk is read beside the mean of all talks of its decision."""
-        own = self.each(self.standard(talks))
+        own = self.each(self.standard(negotiations))
         total = own.new_zeros(decisions, own.shape[1]).index_add(0, decision, own)
         count = own.new_zeros(decisions).index_add(0, decision, torch.ones_like(own[:, 0]))
         mean = total / count.clamp(min=1)[:, None]

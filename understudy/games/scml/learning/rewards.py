@@ -65,18 +65,18 @@ def contract_worth(facts: Floats, buys: Array, units: Array, price: Array) -> Fl
     return units * worth / np.maximum(facts[:, p.INITIAL], 1.0)
 
 
-def talk_gains(talk: Ints, gained: Floats) -> Floats:
+def negotiation_gains(negotiation: Ints, gained: Floats) -> Floats:
     """By decision: what its talk's contract was worth, faded by how many decisions were between.
 
     `talk` numbers the talk of each decision; decisions of a talk are in order of time. `gained` is
     the same for all decisions of a talk.
     """
-    order = np.argsort(talk, kind="stable")
-    new = np.ones(len(talk), bool)
-    new[1:] = np.diff(talk[order]) != 0
+    order = np.argsort(negotiation, kind="stable")
+    new = np.ones(len(negotiation), bool)
+    new[1:] = np.diff(negotiation[order]) != 0
     number = np.cumsum(new) - 1
-    last = np.append(np.flatnonzero(new)[1:], len(talk)) - 1
-    ago = last[number] - np.arange(len(talk))
-    found = np.empty(len(talk))
+    last = np.append(np.flatnonzero(new)[1:], len(negotiation)) - 1
+    ago = last[number] - np.arange(len(negotiation))
+    found = np.empty(len(negotiation))
     found[order] = gained[order] * FADE**ago
     return found

@@ -60,8 +60,8 @@ ROUND_SAMPLES: Final = Table(
         Column("thread", _floats(len(f.THREAD)), f"this talk: {', '.join(f.THREAD)}"),
         Column(
             "history",
-            _floats(f.HISTORY * len(f.SAID)),
-            f"offers, oldest first, then 0: {', '.join(f.SAID)}",
+            _floats(f.HISTORY * len(f.PAST_OFFER)),
+            f"offers, oldest first, then 0: {', '.join(f.PAST_OFFER)}",
         ),
         Column("said", pa.int8(), "how many offers the history has"),
         Column("turn", _floats(len(f.TURN)), f"when its turn comes: {', '.join(f.TURN)}"),

@@ -36,7 +36,7 @@ class Guarded(HRLAgent):
 
     def decide(self, now: Deliberation, place: int) -> Decision:
         """What the expert wishes; L1 has the last word."""
-        return self._wishes.get(now.state.talks[place].partner, Decision(END_NEGOTIATION))
+        return self._wishes.get(now.state.negotiations[place].partner, Decision(END_NEGOTIATION))
 
 
 def _whole(offer: Any) -> Offer | None:

@@ -51,7 +51,7 @@ def write_csv(folder: Path, recordings: Mapping[str, pa.Table]) -> int:
         target = folder / world["match"]
         _write(target / "agents.csv", _agents(world, names))
         _write(target / "contracts.csv", _contracts(world, names, contracts, days))
-        _write(target / "negotiations.csv", _talks(world, names, contracts, days, decisions))
+        _write(target / "negotiations.csv", _negotiations(world, names, contracts, days, decisions))
         _write(target / "stats.csv", _stats(world, names, contracts, days))
         written += 1
     return written
@@ -158,7 +158,7 @@ def _contract_row(
 # --- talks ---------------------------------------------------------------------------------------
 
 
-def _talks(
+def _negotiations(
     world: Row,
     names: Sequence[str],
     contracts: Sequence[Row],
@@ -176,7 +176,7 @@ def _talks(
         if row["heard_quantity"] is not None:
             offer = row["heard_quantity"], row["heard_day"], row["heard_price"]
             heard[day, other, own][row["round"]] = offer
-    for number, (day, seller, buyer) in enumerate(_meetings(world["levels"], days)):
+    for number, (day, seller, buyer) in enumerate(_pairings(world["levels"], days)):
         contract = agreements.get((day, seller, buyer))
         agreed = contract and (contract["quantity"], contract["day"], contract["unit_price"])
         product = world["levels"][buyer]
@@ -198,7 +198,7 @@ def _talks(
         }
 
 
-def _meetings(levels: Sequence[int], days: Sequence[Row]) -> Iterator[tuple[int, int, int]]:
+def _pairings(levels: Sequence[int], days: Sequence[Row]) -> Iterator[tuple[int, int, int]]:
     """Day, seller and buyer: those of neighbouring levels who are not bankrupt."""
     solvent: dict[int, list[int]] = defaultdict(list)
     for row in days:

@@ -18,7 +18,7 @@ AGREED, ENDED, LEFT_OUT, NO_OFFER, OUT_OF_ROUNDS, NOT_RECORDED = range(len(ENDIN
 """How talks end. The one who ends it is the one whose turn it is after the last offer."""
 
 
-class Talk(NamedTuple):
+class RecordedNegotiation(NamedTuple):
     """What two factories said to each other on one day."""
 
     opener: int
@@ -28,7 +28,7 @@ class Talk(NamedTuple):
     """The opener's, the other's, the opener's, ..."""
 
 
-class Said(NamedTuple):
+class DecisionRow(NamedTuple):
     """What a row of `decisions` holds of a talk."""
 
     heard: Offer | None
@@ -41,17 +41,17 @@ class _Script:
     """The parts of one talk, by factory and round."""
 
     def __init__(self) -> None:
-        self.proposals: dict[tuple[int, int], Said] = {}
+        self.proposals: dict[tuple[int, int], DecisionRow] = {}
         """Offers made without an answer: to open a talk, or after an answer filmed by itself."""
-        self.answers: dict[tuple[int, int], Said] = {}
+        self.answers: dict[tuple[int, int], DecisionRow] = {}
 
-    def add(self, factory: int, call: str, number: int, said: Said) -> None:
-        place = factory, number
+    def add(self, factory: int, call: str, number: int, row: DecisionRow) -> None:
+        at = factory, number
         if call == "propose":
-            self.proposals[place] = said
+            self.proposals[at] = row
         # An agent may answer partners before they have said anything; what it heard counts.
-        elif said.heard is not None or place not in self.answers:
-            self.answers[place] = said
+        elif row.heard is not None or at not in self.answers:
+            self.answers[at] = row
 
 
 def opens(level: int, num_levels: int) -> bool:
@@ -59,54 +59,54 @@ def opens(level: int, num_levels: int) -> bool:
     return (num_levels - 1 - level) % 2 == 0
 
 
-def talks(
+def negotiations_by_day(
     decisions: pa.Table, levels: Sequence[int], agreements: Mapping[tuple[int, int, int], Offer]
-) -> dict[int, list[Talk]]:
+) -> dict[int, list[RecordedNegotiation]]:
     """The talks of a world by day; `agreements` are by day, opener and other."""
     num_levels = max(levels) + 1
     scripts: dict[tuple[int, int, int], _Script] = defaultdict(_Script)
-    openings: dict[tuple[int, int], dict[int, dict[int, Said]]] = defaultdict(dict)
-    for moment, day, factory, partner, call, number, said in _rows(decisions):
+    openings: dict[tuple[int, int], dict[int, dict[int, DecisionRow]]] = defaultdict(dict)
+    for moment, day, factory, partner, call, number, row in _rows(decisions):
         first = opens(levels[factory], num_levels)
         pair = (factory, partner) if first else (partner, factory)
         script = scripts[day, *pair]
         if call != "first_proposals":
-            script.add(factory, call, number, said)
+            script.add(factory, call, number, row)
         elif first:  # what the others would open with is never asked for
-            openings[day, factory].setdefault(moment, {})[partner] = said
+            openings[day, factory].setdefault(moment, {})[partner] = row
     for (day, opener), calls in openings.items():
-        for other, said in _first_offers(list(calls.values())).items():
-            scripts[day, opener, other].add(opener, "propose", 0, said)
-    found: dict[int, list[Talk]] = defaultdict(list)
+        for other, row in _first_offers(list(calls.values())).items():
+            scripts[day, opener, other].add(opener, "propose", 0, row)
+    found: dict[int, list[RecordedNegotiation]] = defaultdict(list)
     for key in sorted(scripts):
-        found[key[0]].append(_told(key[1], key[2], scripts[key], agreements.get(key)))
+        found[key[0]].append(_reconstructed(key[1], key[2], scripts[key], agreements.get(key)))
     return found
 
 
-def _first_offers(calls: Sequence[Mapping[int, Said]]) -> dict[int, Said]:
+def _first_offers(calls: Sequence[Mapping[int, DecisionRow]]) -> dict[int, DecisionRow]:
     """Which of an opener's first offers were made, by partner.
 
     An agent is asked for all of them at once, when the first talk begins, and again for a partner
     that it has left out; from then on the new ones count.
     """
-    found: dict[int, Said] = {}
+    found: dict[int, DecisionRow] = {}
     current = 0
     for partner in sorted({partner for call in calls for partner in call}):
-        said = calls[current].get(partner)
-        while (said is None or said.offered is None) and partner in _after(calls, current):
+        row = calls[current].get(partner)
+        while (row is None or row.offered is None) and partner in _after(calls, current):
             current += 1
-            said = calls[current][partner]
-        if said is not None:
-            found[partner] = said
+            row = calls[current][partner]
+        if row is not None:
+            found[partner] = row
     return found
 
 
-def _after(calls: Sequence[Mapping[int, Said]], place: int) -> Mapping[int, Said]:
+def _after(calls: Sequence[Mapping[int, DecisionRow]], at: int) -> Mapping[int, DecisionRow]:
     """The call after this one, which has no row for those whose talk has ended by then."""
-    return calls[place + 1] if place + 1 < len(calls) else {}
+    return calls[at + 1] if at + 1 < len(calls) else {}
 
 
-def _rows(decisions: pa.Table) -> Iterator[tuple[int, int, int, int, str, int, Said]]:
+def _rows(decisions: pa.Table) -> Iterator[tuple[int, int, int, int, str, int, DecisionRow]]:
     """Column by column: there are hundreds of thousands in a long world."""
 
     def offers(prefix: str) -> list[Offer | None]:
@@ -115,17 +115,19 @@ def _rows(decisions: pa.Table) -> Iterator[tuple[int, int, int, int, str, int, S
         return [None if offer[0] is None else offer for offer in zip(*columns, strict=True)]
 
     plain = ("moment", "day", "factory", "partner", "call", "round")
-    said = map(
-        Said,
+    answered = map(
+        DecisionRow,
         offers("heard"),
         decisions["answer"].to_pylist(),
         decisions["omitted"].to_pylist(),
         offers("offered"),
     )
-    return zip(*(decisions[name].to_pylist() for name in plain), said, strict=True)
+    return zip(*(decisions[name].to_pylist() for name in plain), answered, strict=True)
 
 
-def _told(opener: int, other: int, script: _Script, agreed: Offer | None) -> Talk:
+def _reconstructed(
+    opener: int, other: int, script: _Script, agreed: Offer | None
+) -> RecordedNegotiation:
     offers: list[Offer] = []
     ending = OUT_OF_ROUNDS
     sides = opener, other
@@ -143,16 +145,16 @@ def _told(opener: int, other: int, script: _Script, agreed: Offer | None) -> Tal
             break
         offers.append(offer)
     if agreed is None:
-        return Talk(opener, other, ending, offers)
-    return Talk(opener, other, AGREED, [*offers[:-1], agreed])
+        return RecordedNegotiation(opener, other, ending, offers)
+    return RecordedNegotiation(opener, other, AGREED, [*offers[:-1], agreed])
 
 
-def _own(script: _Script, speaker: int, turn: int) -> Said | None:
+def _own(script: _Script, speaker: int, turn: int) -> DecisionRow | None:
     """What the speaker said on its turn; None where it was not recorded."""
-    place = speaker, turn // 2
+    at = speaker, turn // 2
     if turn == 0:
-        return script.proposals.get(place)
-    answer, later = script.answers.get(place), script.proposals.get(place)
+        return script.proposals.get(at)
+    answer, later = script.answers.get(at), script.proposals.get(at)
     if answer is not None and answer.answer == "reject" and answer.offered is None and later:
         return answer._replace(offered=later.offered if later.heard else None)
     return answer

@@ -165,7 +165,7 @@ class Reel:
         needs = awi.needed_supplies, awi.needed_sales
         self.standings.append((self.day, *needs, self._contracts))
 
-    def add_talks(
+    def add_negotiations(
         self, agent: Any, moment: int, call: int, heard: Mapping[str, Any], decided: Any
     ) -> None:
         """A joint decision: `decided` by partner, about all whose talks have not ended."""
@@ -305,7 +305,7 @@ def _joint_calls(kind: Any, film: Film, reel: Reel) -> dict[str, Callable[..., A
             film.inside = False
         film.rejection = None
         moment = next(film.moments)
-        reel.add_talks(self, moment, FIRST_PROPOSALS, {}, offers or {})
+        reel.add_negotiations(self, moment, FIRST_PROPOSALS, {}, offers or {})
         film.add_advice(self, moment, reel, FIRST_PROPOSALS)
         return offers
 
@@ -320,7 +320,7 @@ def _joint_calls(kind: Any, film: Film, reel: Reel) -> dict[str, Callable[..., A
             film.inside = False
         film.rejection = None
         moment = next(film.moments)
-        reel.add_talks(self, moment, COUNTER_ALL, heard, responses)
+        reel.add_negotiations(self, moment, COUNTER_ALL, heard, responses)
         film.add_advice(self, moment, reel, COUNTER_ALL)
         return responses
 

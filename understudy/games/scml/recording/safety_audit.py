@@ -65,7 +65,7 @@ def audit(
     factories = len(config.factories)
     made = _rows([(c.seller, c.buyer, c.quantity, c.day, c.concluded) for c in contracts], 5)
     beyond = _beyond(config, made, days, conserve_stock)
-    talks = _talks(config, days)
+    negotiations = _negotiations(config, days)
     sales = np.bincount(made[:, SELLER], minlength=factories)
     agreements = sales + np.bincount(made[:, BUYER], minlength=factories)
     found = []
@@ -73,7 +73,7 @@ def audit(
         own = days.days[index::factories]
         found.append(
             Audit(
-                talks=talks[index],
+                talks=negotiations[index],
                 agreements=int(agreements[index]),
                 promised=sum(day.sold + day.sale_quantity for day in own),
                 shortfall=sum(day.shortfall for day in own),
@@ -105,18 +105,18 @@ def _beyond(config: WorldConfig, made: Ints, days: Account, conserve_stock: bool
     return found
 
 
-def _talks(config: WorldConfig, days: Account) -> list[int]:
+def _negotiations(config: WorldConfig, days: Account) -> list[int]:
     """Every day each factory meets all solvent ones of the levels beside it, if it is solvent."""
-    talks = [0] * len(config.factories)
-    for start in range(0, len(days.days), len(talks)):
-        solvent = [not day.bankrupt for day in days.days[start : start + len(talks)]]
+    negotiations = [0] * len(config.factories)
+    for start in range(0, len(days.days), len(negotiations)):
+        solvent = [not day.bankrupt for day in days.days[start : start + len(negotiations)]]
         at_level: dict[int, int] = defaultdict(int)
         for index, factory in enumerate(config.factories):
             at_level[factory.level] += solvent[index]
         for index, factory in enumerate(config.factories):
             if solvent[index]:
-                talks[index] += at_level[factory.level - 1] + at_level[factory.level + 1]
-    return talks
+                negotiations[index] += at_level[factory.level - 1] + at_level[factory.level + 1]
+    return negotiations
 
 
 def _bankruptcies(days: Account, factories: int) -> Ints:

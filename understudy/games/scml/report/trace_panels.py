@@ -9,8 +9,8 @@ import numpy as np
 from understudy.data.runs import Run
 from understudy.games.scml.agent.trace import (
     CUTS,
-    SAID_ACCEPT,
-    SAID_REJECT,
+    TO_ACCEPT,
+    TO_REJECT,
     Decided,
     Turn,
     read_trace,
@@ -57,12 +57,12 @@ def trace_panels(run: Run) -> list[Panel]:
 
 def player_panels(run: Run, player: str, decisions: Sequence[Decided]) -> list[Panel]:
     """Of one player's decisions; the day in detail has most clips, then most talks."""
-    clips, talks = Counter[FactoryDay](), Counter[FactoryDay]()
+    clips, negotiations = Counter[FactoryDay](), Counter[FactoryDay]()
     for decided in decisions:
         day = decided.match, decided.agent, decided.day
         clips[day] += sum(turn.clipped for turn in decided.turns)
-        talks[day] += len(decided.turns)
-    chosen = max(talks, key=lambda day: (clips[day], talks[day]))
+        negotiations[day] += len(decided.turns)
+    chosen = max(negotiations, key=lambda day: (clips[day], negotiations[day]))
     shown = [d for d in decisions if (d.match, d.agent, d.day) == chosen]
     return [
         _goals_panel(player, decisions, chosen[:2], *deals_of(run, decisions)),
@@ -103,7 +103,7 @@ def _number(agent: str) -> int | None:
 def _accepted(decisions: Iterable[Decided]) -> Iterable[Deal]:
     for decided in decisions:
         for turn in decided.turns:
-            if turn.said == SAID_ACCEPT and turn.heard is not None:
+            if turn.said == TO_ACCEPT and turn.heard is not None:
                 units, day, _ = turn.heard
                 owner = decided.match, decided.agent, decided.day
                 yield Deal(owner, turn.buys, day - decided.day, units)
@@ -256,13 +256,16 @@ def _last(shown: Sequence[Decided]) -> Turn:
 
 
 def _weights_panel(player: str, shown: Sequence[Decided]) -> Panel:
-    talks = dict.fromkeys(
-        talk for talk in sorted(_talk(turn) for decided in shown for turn in decided.turns)
+    negotiations = dict.fromkeys(
+        negotiation
+        for negotiation in sorted(_negotiation(turn) for decided in shown for turn in decided.turns)
     )
-    by_decision = [{_talk(turn): turn.weight for turn in decided.turns} for decided in shown]
+    by_decision = [{_negotiation(turn): turn.weight for turn in decided.turns} for decided in shown]
     lines = {
-        talk: [(float(place), weights.get(talk)) for place, weights in enumerate(by_decision)]
-        for talk in talks
+        negotiation: [
+            (float(place), weights.get(negotiation)) for place, weights in enumerate(by_decision)
+        ]
+        for negotiation in negotiations
     }
     drawn = charts.line_chart(
         lines, title=f"Weight of each talk, {_where(shown)}", x_label="decision of the day"
@@ -274,7 +277,7 @@ def _weights_panel(player: str, shown: Sequence[Decided]) -> Panel:
     return Panel(f"Who is served first: {player}", drawn, note, wide=True)
 
 
-def _talk(turn: Turn) -> str:
+def _negotiation(turn: Turn) -> str:
     return f"{'from' if turn.buys else 'to'} {turn.partner}"
 
 
@@ -291,7 +294,7 @@ def _day_panel(player: str, shown: Sequence[Decided]) -> Panel:
                 [
                     place,
                     turn.round,
-                    _talk(turn),
+                    _negotiation(turn),
                     round(turn.weight, 3),
                     _offer(turn.heard, decided.day),
                     " ".join(map(str, turn.units_left)) if any(turn.units_left) else "nothing",
@@ -310,7 +313,7 @@ def _day_panel(player: str, shown: Sequence[Decided]) -> Panel:
 
 
 def _words(response: str, offer: Offer | None, today: int) -> str:
-    return _offer(offer, today) if response == SAID_REJECT and offer is not None else response
+    return _offer(offer, today) if response == TO_REJECT and offer is not None else response
 
 
 def _offer(offer: Offer | None, today: int) -> str:

@@ -18,7 +18,12 @@ from understudy.data.schema import Table
 from understudy.errors import InputError
 from understudy.games.scml.domain import ROUNDS, RULES, track_named
 from understudy.games.scml.recording.failures import Failure
-from understudy.games.scml.recording.negotiations import ENDINGS, opens, talks, written
+from understudy.games.scml.recording.negotiations import (
+    ENDINGS,
+    negotiations_by_day,
+    opens,
+    written,
+)
 from understudy.games.scml.recording.tables import CONTRACTS, DAY_LEDGER, DECISIONS, WORLDS
 from understudy.games.scml.report.viewer import world_page, world_panel
 from understudy.report.page import Panel
@@ -161,7 +166,7 @@ def story(world: Recorded) -> dict[str, Any]:
             for name in ("seller", "buyer", "quantity", "day", "unit_price", "concluded")
         }
         | {"executed": [int(contract["executed"]) for contract in contracts]},
-        "talks": _talks(row["levels"], decisions, contracts, products["lowest"], steps),
+        "talks": _negotiations(row["levels"], decisions, contracts, products["lowest"], steps),
     }
 
 
@@ -231,7 +236,7 @@ def _needs(decisions: pa.Table, steps: int) -> dict[int, list[list[int] | None]]
     return found
 
 
-def _talks(
+def _negotiations(
     levels: list[int],
     decisions: pa.Table,
     contracts: list[dict[str, Any]],
@@ -247,18 +252,20 @@ def _talks(
             pair = pair[::-1]
         offer = contract["quantity"], contract["day"], contract["unit_price"]
         agreements[contract["concluded"], *pair] = offer
-    told = talks(decisions, levels, agreements)
+    by_day = negotiations_by_day(decisions, levels, agreements)
     return [
         [
             [
-                talk.opener,
-                talk.other,
-                talk.ending,
+                negotiation.opener,
+                negotiation.other,
+                negotiation.ending,
                 written(
-                    talk.offers, day, lowest[max(levels[talk.opener], levels[talk.other])][day]
+                    negotiation.offers,
+                    day,
+                    lowest[max(levels[negotiation.opener], levels[negotiation.other])][day],
                 ),
             ]
-            for talk in told.get(day, ())
+            for negotiation in by_day.get(day, ())
         ]
         for day in range(steps)
     ]

@@ -12,7 +12,14 @@ import numpy as np
 from understudy.games.scml.arrays import Floats, Ints
 from understudy.games.scml.domain import DAYS, RULES
 from understudy.games.scml.kernels import kernel
-from understudy.games.scml.view.state import Morning, Place, Promises, Said, State, TalkSoFar
+from understudy.games.scml.view.state import (
+    Morning,
+    OpenNegotiation,
+    PastOffer,
+    Place,
+    Promises,
+    State,
+)
 
 # Columns of `facts`: a Place, then a Morning.
 STEPS, LEVELS, LEVEL, LINES, COST, WORLD_HORIZON = range(6)
@@ -39,9 +46,9 @@ class Packed(NamedTuple):
     """[states, 4, DAYS]: bought, its money, sold, its money."""
     first: Ints
     """[states + 1]: the talks of state s are first[s] to first[s + 1]."""
-    talks: Ints
+    negotiations: Ints
     """[talks, 4]: whether we buy, round, and which rows of `said` are its own: start and length."""
-    said: Ints
+    offers: Ints
     """[offers, 4]: whether mine, quantity, delivery day, unit price. Talks may share rows."""
 
     @property
@@ -52,11 +59,13 @@ class Packed(NamedTuple):
 
 def packed(states: Sequence[State]) -> Packed:
     """States in columns."""
-    talks, said = list[tuple[int, ...]](), list[Said]()
+    negotiations, offers = list[tuple[int, ...]](), list[PastOffer]()
     for state in states:
-        for talk in state.talks:
-            talks.append((talk.buys, talk.round, len(said), len(talk.said)))
-            said.extend(talk.said)
+        for negotiation in state.negotiations:
+            negotiations.append(
+                (negotiation.buys, negotiation.round, len(offers), len(negotiation.offers))
+            )
+            offers.extend(negotiation.offers)
     promises = np.zeros((len(states), 4, DAYS), np.int64)
     for row, state in enumerate(states):
         promised = state.promises
@@ -69,9 +78,9 @@ def packed(states: Sequence[State]) -> Packed:
     return Packed(
         facts=np.array([_facts(state) for state in states], np.float64).reshape(-1, NUM_FACTS),
         promises=promises,
-        first=np.cumsum([0, *(len(state.talks) for state in states)]),
-        talks=np.array(talks, np.int64).reshape(-1, 4),
-        said=np.array(said, np.int64).reshape(-1, 4),
+        first=np.cumsum([0, *(len(state.negotiations) for state in states)]),
+        negotiations=np.array(negotiations, np.int64).reshape(-1, 4),
+        offers=np.array(offers, np.int64).reshape(-1, 4),
     )
 
 
@@ -113,20 +122,23 @@ def unpacked(columns: Packed, partners: Sequence[str]) -> Iterator[State]:
     for row, facts in enumerate(columns.facts.tolist()):
         place, morning = _place(facts), _morning(facts)
         promised = columns.promises[row, :, : place.horizon + 1].tolist()
-        talks = range(*columns.first[row : row + 2].tolist())
+        negotiations = range(*columns.first[row : row + 2].tolist())
         yield State(
             place,
             morning,
             Promises(*(tuple(side) for side in promised)),
-            tuple(_talk(columns, talk, partners[talk]) for talk in talks),
+            tuple(
+                _negotiation(columns, negotiation, partners[negotiation])
+                for negotiation in negotiations
+            ),
         )
 
 
-def _talk(columns: Packed, talk: int, partner: str) -> TalkSoFar:
-    buys, round_, start, length = columns.talks[talk].tolist()
-    rows = columns.said[start : start + length].tolist()
-    said = tuple(Said(bool(mine), *offer) for mine, *offer in rows)
-    return TalkSoFar(partner, bool(buys), round_, said)
+def _negotiation(columns: Packed, negotiation: int, partner: str) -> OpenNegotiation:
+    buys, round_, start, length = columns.negotiations[negotiation].tolist()
+    rows = columns.offers[start : start + length].tolist()
+    offers = tuple(PastOffer(bool(mine), *offer) for mine, *offer in rows)
+    return OpenNegotiation(partner, bool(buys), round_, offers)
 
 
 def _place(facts: Sequence[float]) -> Place:
@@ -191,8 +203,11 @@ def price_range(facts, buys):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def heard_row(columns, talk):  # type: ignore[no-untyped-def]
+def heard_row(columns, negotiation):  # type: ignore[no-untyped-def]
     """The row of `said` with the partner's offer that lies on the table; -1: none does."""
-    start, length = columns.talks[talk, START], columns.talks[talk, LENGTH]
+    start, length = (
+        columns.negotiations[negotiation, START],
+        columns.negotiations[negotiation, LENGTH],
+    )
     last = start + length - 1
-    return last if length > 0 and columns.said[last, MINE] == 0 else -1
+    return last if length > 0 and columns.offers[last, MINE] == 0 else -1

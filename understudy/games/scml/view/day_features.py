@@ -20,11 +20,11 @@ from understudy.games.scml.view.commitments import (
 from understudy.games.scml.view.scales import AHEAD, CROWD, cut, place_in
 
 _MONEY = 2
-"""In the rows of `offers`: units by side, then their money."""
+"""In the rows of `on_table`: units by side, then their money."""
 
 
 @kernel
-def fill_states(columns, reserve, conserves, book, offers, out):  # type: ignore[no-untyped-def]
+def fill_states(columns, reserve, conserves, book, on_table, out):  # type: ignore[no-untyped-def]
     """What L1 says before anything is promised, and the features of each state."""
     for s in range(len(columns.facts)):
         facts, promises = columns.facts[s], columns.promises[s]
@@ -37,8 +37,8 @@ def fill_states(columns, reserve, conserves, book, offers, out):  # type: ignore
         out.can[s, BUYING] = 1.0 if facts[p.LEVEL] > 0 else 0.0
         out.can[s, SELLING] = 1.0 if facts[p.LEVEL] < facts[p.LEVELS] - 1 else 0.0
         _static(facts, book, out.static[s])
-        _situation(columns, s, out.bounds[s], offers, out.situation[s])
-        _temporal(facts, promises, book, offers, out.temporal[s])
+        _situation(columns, s, out.bounds[s], on_table, out.situation[s])
+        _temporal(facts, promises, book, on_table, out.temporal[s])
 
 
 @kernel
@@ -79,20 +79,20 @@ def _static(facts, book, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _situation(columns, s, remaining, offers, out):  # type: ignore[no-untyped-def]
-    """Of all talks together; units and money on the table by day go into `offers`."""
+def _situation(columns, s, remaining, on_table, out):  # type: ignore[no-untyped-def]
+    """Of all talks together; units and money on the table by day go into `on_table`."""
     at = f.SITUATION_AT
     facts, days = columns.facts[s], p.agreeable_days(columns.facts[s])
-    for k in range(len(offers)):
+    for k in range(len(on_table)):
         for day in range(DAYS):
-            offers[k, day] = 0.0
-    talks, heard, units, best, buying_round = _side(columns, s, True, offers)
-    out[at.talks_buying] = cut(talks)
+            on_table[k, day] = 0.0
+    negotiations, heard, units, best, buying_round = _side(columns, s, True, on_table)
+    out[at.talks_buying] = cut(negotiations)
     out[at.offers_buying] = cut(heard)
     out[at.offered_units] = cut(units)
     out[at.best_buying] = best
-    talks, heard, units, best, selling_round = _side(columns, s, False, offers)
-    out[at.talks_selling] = cut(talks)
+    negotiations, heard, units, best, selling_round = _side(columns, s, False, on_table)
+    out[at.talks_selling] = cut(negotiations)
     out[at.offers_selling] = cut(heard)
     out[at.asked_units] = cut(units)
     out[at.best_selling] = best
@@ -106,33 +106,33 @@ def _situation(columns, s, remaining, offers, out):  # type: ignore[no-untyped-d
 
 
 @kernel
-def _side(columns, s, buys, offers):  # type: ignore[no-untyped-def]
+def _side(columns, s, buys, on_table):  # type: ignore[no-untyped-def]
     """Talks on one side, those with an offer, their units, the best price and the latest round.
 
     Sums are rounded after each talk, because they were when the networks were trained.
     """
     facts, side = columns.facts[s], BUYING if buys else SELLING
     low, high = p.price_range(facts, buys)
-    talks, heard, units, latest = np.float32(0), np.float32(0), np.float32(0), 0.0
+    negotiations, heard, units, latest = np.float32(0), np.float32(0), np.float32(0), 0.0
     best = np.float32(1) if buys else np.float32(0)
-    for talk in range(columns.first[s], columns.first[s + 1]):
-        if (columns.talks[talk, p.BUYS] != 0) != buys:
+    for negotiation in range(columns.first[s], columns.first[s + 1]):
+        if (columns.negotiations[negotiation, p.BUYS] != 0) != buys:
             continue
-        talks = np.float32(talks + 1.0 / CROWD)
-        latest = max(latest, columns.talks[talk, p.ROUND] / ROUNDS)
-        row = p.heard_row(columns, talk)
+        negotiations = np.float32(negotiations + 1.0 / CROWD)
+        latest = max(latest, columns.negotiations[negotiation, p.ROUND] / ROUNDS)
+        row = p.heard_row(columns, negotiation)
         if row < 0:
             continue
-        quantity, price = columns.said[row, p.QUANTITY], columns.said[row, p.PRICE]
+        quantity, price = columns.offers[row, p.QUANTITY], columns.offers[row, p.PRICE]
         at = place_in(price, low, high)
         heard = np.float32(heard + 1.0 / CROWD)
         units = np.float32(units + quantity / facts[p.LINES])
         best = np.float32(min(best, at) if buys else max(best, at))
-        ahead = columns.said[row, p.DELIVERY] - int(facts[p.DAY])
+        ahead = columns.offers[row, p.DELIVERY] - int(facts[p.DAY])
         if 0 <= ahead < DAYS:
-            offers[side, ahead] += quantity
-            offers[_MONEY + side, ahead] += quantity * price
-    return talks, heard, units, best, latest
+            on_table[side, ahead] += quantity
+            on_table[_MONEY + side, ahead] += quantity * price
+    return negotiations, heard, units, best, latest
 
 
 @kernel
@@ -144,7 +144,7 @@ def _premium(quantity, money, price):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _temporal(facts, promises, book, offers, out):  # type: ignore[no-untyped-def]
+def _temporal(facts, promises, book, on_table, out):  # type: ignore[no-untyped-def]
     """Today's exogenous contracts are part of it; their prices are in STATIC."""
     at, lines, stock = f.TEMPORAL_AT, book.limits[CAPACITY], book.limits[IN_STOCK]
     keeps, conserves = book.limits[KEEPS] != 0, book.limits[CONSERVES] != 0
@@ -157,10 +157,10 @@ def _temporal(facts, promises, book, offers, out):  # type: ignore[no-untyped-de
         stock = rules.stock_after(stock, arriving, made, keeps, conserves)
         paid, earned = promises[p.BOUGHT_MONEY, day], promises[p.SOLD_MONEY, day]
         balance += earned - paid - facts[p.COST] * made
-        offered, asked = offers[BUYING, day], offers[SELLING, day]
+        offered, asked = on_table[BUYING, day], on_table[SELLING, day]
         bought, sold = promises[p.BOUGHT, day] + offered, promises[p.SOLD, day] + asked
-        bought_money = paid + offers[_MONEY + BUYING, day]
-        sold_money = earned + offers[_MONEY + SELLING, day]
+        bought_money = paid + on_table[_MONEY + BUYING, day]
+        sold_money = earned + on_table[_MONEY + SELLING, day]
         out[day, at.inbound] = cut(arriving / lines)
         out[day, at.outbound] = cut(ordered / lines)
         out[day, at.made] = made / lines

@@ -104,7 +104,7 @@ THREAD: Final = {
     **{f"day_{name}": f"on the day under discussion: {what}" for name, what in TEMPORAL.items()},
 }
 """Of one talk."""
-SAID: Final = {
+PAST_OFFER: Final = {
     "mine": "1 = our offer, 0 = the partner's",
     "quantity": "units",
     "ahead": "delivery day",
@@ -137,7 +137,7 @@ STATIC_AT: Final = columns_of(STATIC)
 TEMPORAL_AT: Final = columns_of(TEMPORAL)
 SITUATION_AT: Final = columns_of(SITUATION)
 THREAD_AT: Final = columns_of(THREAD)
-SAID_AT: Final = columns_of(SAID)
+PAST_OFFER_AT: Final = columns_of(PAST_OFFER)
 TURN_AT: Final = columns_of(TURN)
 DAY_IN_THREAD: Final = len(THREAD) - len(TEMPORAL)
 """Where a talk's row begins to say what TEMPORAL says of the day under discussion."""

@@ -244,12 +244,12 @@ class Recording:
         table = table.take(row)
         owner, day, partner, moment = owner[row], day[row], partner[row], moment[row]
         call = codes(table["call"], CALLS)
-        talks, said, was_heard = self._talks(table, owner, day, partner, call)
+        negotiations, offers, was_heard = self._negotiations(table, owner, day, partner, call)
         goes_nowhere = (call == FIRST_PROPOSALS) & ~self.opens[owner]
         too_early = (call == COUNTER_ALL) & ~was_heard  # nothing was asked of this talk yet
         kept = ~goes_nowhere & ~too_early
-        talks, row, owner, day, partner, moment = (
-            column[kept] for column in (talks, row, owner, day, partner, moment)
+        negotiations, row, owner, day, partner, moment = (
+            column[kept] for column in (negotiations, row, owner, day, partner, moment)
         )
         new = np.ones(len(row), bool)
         new[1:] = (owner[1:] != owner[:-1]) | (moment[1:] != moment[:-1])
@@ -259,12 +259,12 @@ class Recording:
             facts=self._facts(owner[begin], day[begin]),
             promises=self._promises(owner[begin], day[begin], contracts),
             first=np.append(begin, len(row)),
-            talks=talks,
-            said=said,
+            negotiations=negotiations,
+            offers=offers,
         )
         return Calls(states, owner[begin], row, partner)
 
-    def _talks(
+    def _negotiations(
         self, table: pa.Table, owner: Ints, day: Ints, partner: Ints, call: Ints
     ) -> tuple[Ints, Ints, Bools]:
         """Talks and what was said in them, as in `Packed`, by row; and whether an offer was heard.
@@ -281,23 +281,23 @@ class Recording:
         heard, offered = offers_of(table, "heard")[order], offers_of(table, "offered")[order]
         was_heard = heard[:, 0] != NONE
         # First proposals of a factory that does not open its talks go nowhere.
-        was_said = (offered[:, 0] != NONE) & (
+        was_made = (offered[:, 0] != NONE) & (
             (call[order] != FIRST_PROPOSALS) | self.opens[owner[order]]
         )
-        at = np.cumsum(was_heard * 1 + was_said) - was_heard - was_said
-        said = np.empty((int(was_heard.sum() + was_said.sum()), 4), np.int64)
-        said[at[was_heard], 1:] = heard[was_heard]
-        said[at[was_heard], 0] = 0
-        said[(at + was_heard)[was_said], 1:] = offered[was_said]
-        said[(at + was_heard)[was_said], 0] = 1
-        talks = np.empty((len(order), 4), np.int64)
-        talks[order, p.BUYS] = self.level[partner[order]] < self.level[owner[order]]
-        talks[order, p.ROUND] = _rounds(table, call, was_heard, order, begin)
-        talks[order, p.START] = at[begin]
-        talks[order, p.LENGTH] = at + was_heard - at[begin]
+        at = np.cumsum(was_heard * 1 + was_made) - was_heard - was_made
+        offers = np.empty((int(was_heard.sum() + was_made.sum()), 4), np.int64)
+        offers[at[was_heard], 1:] = heard[was_heard]
+        offers[at[was_heard], 0] = 0
+        offers[(at + was_heard)[was_made], 1:] = offered[was_made]
+        offers[(at + was_heard)[was_made], 0] = 1
+        negotiations = np.empty((len(order), 4), np.int64)
+        negotiations[order, p.BUYS] = self.level[partner[order]] < self.level[owner[order]]
+        negotiations[order, p.ROUND] = _rounds(table, call, was_heard, order, begin)
+        negotiations[order, p.START] = at[begin]
+        negotiations[order, p.LENGTH] = at + was_heard - at[begin]
         heard_by_row = np.empty(len(order), bool)
         heard_by_row[order] = was_heard
-        return talks, said, heard_by_row
+        return negotiations, offers, heard_by_row
 
 
 def _rounds(table: pa.Table, call: Ints, was_heard: Bools, order: Ints, begin: Ints) -> Ints:

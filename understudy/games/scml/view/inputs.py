@@ -33,7 +33,7 @@ def state_input(
     return np.concatenate([static, _flat(temporal), situation, goals], axis=1)
 
 
-def talk_input(thread: Float32s, turn: Float32s) -> Float32s:
+def negotiation_input(thread: Float32s, turn: Float32s) -> Float32s:
     """The part of L3's that is of one talk, [rows, ...]."""
     return np.concatenate([thread, turn], axis=1)
 

@@ -14,8 +14,8 @@ from understudy.games.scml.view import features as f
 from understudy.games.scml.view.columns import Packed, packed
 from understudy.games.scml.view.commitments import empty_commitments
 from understudy.games.scml.view.day_features import fill_states
+from understudy.games.scml.view.negotiation_features import fill_histories, fill_negotiations
 from understudy.games.scml.view.state import State
-from understudy.games.scml.view.talk_features import fill_histories, fill_talks
 
 
 class Observed(NamedTuple):
@@ -52,7 +52,7 @@ class Observed(NamedTuple):
 def observed(columns: Packed, settings: SafetySettings | None = None) -> Observed:
     """All features of many states."""
     settings = settings or SafetySettings()
-    states, talks = len(columns.facts), len(columns.talks)
+    states, negotiations = len(columns.facts), len(columns.negotiations)
     found = Observed(
         static=np.empty((states, len(f.STATIC)), np.float32),
         temporal=np.zeros((states, DAYS, len(f.TEMPORAL)), np.float32),
@@ -61,16 +61,16 @@ def observed(columns: Packed, settings: SafetySettings | None = None) -> Observe
         situation=np.empty((states, len(f.SITUATION)), np.float32),
         bounds=np.zeros((states, 2, DAYS), np.int32),
         money=np.empty(states),
-        thread=np.zeros((talks, len(f.THREAD)), np.float32),
-        history=np.zeros((talks, f.HISTORY, len(f.SAID)), np.float32),
-        length=np.empty(talks, np.int32),
-        role=np.empty((talks, 2), np.float32),
-        baseline=np.zeros((talks, 3), np.int32),
-        safe=np.zeros(talks, np.bool_),
+        thread=np.zeros((negotiations, len(f.THREAD)), np.float32),
+        history=np.zeros((negotiations, f.HISTORY, len(f.PAST_OFFER)), np.float32),
+        length=np.empty(negotiations, np.int32),
+        role=np.empty((negotiations, 2), np.float32),
+        baseline=np.zeros((negotiations, 3), np.int32),
+        safe=np.zeros(negotiations, np.bool_),
     )
     book, offers = empty_commitments(), np.zeros((4, DAYS))
     fill_states(columns, settings.reserve, settings.conserves, book, offers, found)
-    fill_talks(columns, found)
+    fill_negotiations(columns, found)
     fill_histories(columns, found)
     return found
 

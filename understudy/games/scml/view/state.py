@@ -82,7 +82,7 @@ class Promises:
     sold_money: tuple[int, ...]
 
 
-class Said(NamedTuple):
+class PastOffer(NamedTuple):
     """An offer in a talk."""
 
     mine: bool
@@ -92,19 +92,19 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class TalkSoFar:
+class OpenNegotiation:
     """A talk that is still open."""
 
     partner: str
     buys: bool
     """We would buy; else sell."""
     round: int
-    said: tuple[Said, ...]
+    offers: tuple[PastOffer, ...]
 
     @property
-    def heard(self) -> Said | None:
+    def heard(self) -> PastOffer | None:
         """The partner's offer that lies on the table."""
-        return self.said[-1] if self.said and not self.said[-1].mine else None
+        return self.offers[-1] if self.offers and not self.offers[-1].mine else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class State:
     place: Place
     morning: Morning
     promises: Promises
-    talks: tuple[TalkSoFar, ...]
+    negotiations: tuple[OpenNegotiation, ...]
 
     @property
     def days_ahead(self) -> int:
@@ -192,27 +192,27 @@ class Memory:
     """What was said in today's talks. An agent keeps one and tells it what it hears and answers."""
 
     def __init__(self) -> None:
-        self._said: dict[str, list[Said]] = {}
+        self._offers: dict[str, list[PastOffer]] = {}
         self._round: dict[str, int] = {}
 
     def open_day(self) -> None:
         """Talks of yesterday are over."""
-        self._said, self._round = {}, {}
+        self._offers, self._round = {}, {}
 
     def hear(self, partner: str, round_: int, offer: Sequence[int] | None) -> None:
         """A partner has made an offer."""
         self._round[partner] = round_
         if offer is not None:
             quantity, day, price = map(int, offer)
-            self._said.setdefault(partner, []).append(Said(False, quantity, day, price))
+            self._offers.setdefault(partner, []).append(PastOffer(False, quantity, day, price))
 
     def say(self, partner: str, offer: Sequence[int] | None) -> None:
         """We have made an offer."""
         if offer is not None:
             quantity, day, price = map(int, offer)
-            self._said.setdefault(partner, []).append(Said(True, quantity, day, price))
+            self._offers.setdefault(partner, []).append(PastOffer(True, quantity, day, price))
 
-    def talk(self, partner: str, buys: bool) -> TalkSoFar:
+    def negotiation(self, partner: str, buys: bool) -> OpenNegotiation:
         """What was said with a partner."""
-        said = tuple(self._said.get(partner, ()))
-        return TalkSoFar(partner, buys, self._round.get(partner, 0), said)
+        offers = tuple(self._offers.get(partner, ()))
+        return OpenNegotiation(partner, buys, self._round.get(partner, 0), offers)

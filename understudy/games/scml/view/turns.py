@@ -43,14 +43,14 @@ class Turns(NamedTuple):
     """[talks]: L1 allows to accept what lies on the table."""
 
 
-def no_turns(talks: int) -> Turns:
+def no_turns(negotiations: int) -> Turns:
     """To be filled."""
     return Turns(
-        np.zeros((talks, len(f.TURN)), np.float32),
-        np.zeros((talks, DAYS), np.int32),
-        np.zeros(talks),
-        np.zeros((talks, 3), np.int32),
-        np.zeros(talks, np.bool_),
+        np.zeros((negotiations, len(f.TURN)), np.float32),
+        np.zeros((negotiations, DAYS), np.int32),
+        np.zeros(negotiations),
+        np.zeros((negotiations, 3), np.int32),
+        np.zeros(negotiations, np.bool_),
     )
 
 
@@ -66,7 +66,11 @@ def all_turns(
     `binding` is [talks, 3]: units (0: nothing was promised), days ahead and unit price.
     """
     settings = settings or SafetySettings()
-    found, book, served = no_turns(len(columns.talks)), empty_commitments(), np.zeros(2, np.int64)
+    found, book, served = (
+        no_turns(len(columns.negotiations)),
+        empty_commitments(),
+        np.zeros(2, np.int64),
+    )
     how = settings.reserve, settings.conserves
     _all_turns(columns, order, weight, binding, *how, book, served, found)
     return found
@@ -76,16 +80,16 @@ class LiveTurns:
     """Of one decision, as it is being made."""
 
     def __init__(self, columns: Packed, weight: Float32s, settings: SafetySettings) -> None:
-        self.found = no_turns(len(columns.talks))
+        self.found = no_turns(len(columns.negotiations))
         self._columns, self._weight = columns, weight
         self._book, self._served = empty_commitments(), np.zeros(2, np.int64)
         how = settings.reserve, settings.conserves
         open_book(columns.facts[0], columns.promises[0], *how, self._book)
 
-    def come(self, talk: int) -> None:
+    def come(self, negotiation: int) -> None:
         """A talk's turn: what is left for it is in `found`."""
         books = self._book, self._served
-        _turn(self._columns, 0, talk, self._weight[talk], *books, self.found)
+        _turn(self._columns, 0, negotiation, self._weight[negotiation], *books, self.found)
 
     def take(self, buys: bool, quantity: int, ahead: int, price: int) -> None:
         """It has promised something; 0 units: nothing."""
@@ -102,42 +106,46 @@ def _all_turns(columns, order, weight, binding, reserve, conserves, book, served
         open_book(columns.facts[s], columns.promises[s], reserve, conserves, book)
         served[BUYING], served[SELLING] = 0, 0
         for place in range(columns.first[s], columns.first[s + 1]):
-            talk = order[place]
-            _turn(columns, s, talk, weight[talk], book, served, out)
-            buys, promised = columns.talks[talk, p.BUYS] != 0, binding[talk]
+            negotiation = order[place]
+            _turn(columns, s, negotiation, weight[negotiation], book, served, out)
+            buys, promised = columns.negotiations[negotiation, p.BUYS] != 0, binding[negotiation]
             served[BUYING if buys else SELLING] += 1
             quantity, ahead = promised[p.OFFER_UNITS], promised[p.OFFER_AHEAD]
             commit(book, buys, quantity, ahead, promised[p.OFFER_PRICE])
 
 
 @kernel
-def _turn(columns, s, talk, weight, book, served, out):  # type: ignore[no-untyped-def]
+def _turn(columns, s, negotiation, weight, book, served, out):  # type: ignore[no-untyped-def]
     """What is left for a talk; `served` counts those before it by side."""
-    at, facts, features = f.TURN_AT, columns.facts[s], out.features[talk]
-    buys, lines, left = columns.talks[talk, p.BUYS] != 0, facts[p.LINES], out.left[talk]
-    side, money, base = BUYING if buys else SELLING, book.money[FREE], out.baseline[talk]
+    at, facts, features = f.TURN_AT, columns.facts[s], out.features[negotiation]
+    buys, lines, left = (
+        columns.negotiations[negotiation, p.BUYS] != 0,
+        facts[p.LINES],
+        out.left[negotiation],
+    )
+    side, money, base = BUYING if buys else SELLING, book.money[FREE], out.baseline[negotiation]
     remaining_by_day(book, buys, left)
-    out.money[talk] = money
+    out.money[negotiation] = money
     set_baseline(facts, buys, left, money, base)
     for day in range(p.agreeable_days(facts)):
         features[at.left_0 + day] = cut(left[day] / lines)
     can_pay = rules.affordable(money, float(base[p.OFFER_PRICE])) if buys else 0
     features[at.left_payable] = cut(can_pay / lines)
-    row = p.heard_row(columns, talk)
+    row = p.heard_row(columns, negotiation)
     if row >= 0:
-        quantity, price = columns.said[row, p.QUANTITY], columns.said[row, p.PRICE]
-        ahead = columns.said[row, p.DELIVERY] - int(facts[p.DAY])
+        quantity, price = columns.offers[row, p.QUANTITY], columns.offers[row, p.PRICE]
+        ahead = columns.offers[row, p.DELIVERY] - int(facts[p.DAY])
         low, high = p.price_range(facts, buys)
         most = allowed_units(facts, buys, left, money, ahead, price)
-        out.safe[talk] = quantity <= most and low <= price <= high
-        features[at.still_safe] = out.safe[talk]
+        out.safe[negotiation] = quantity <= most and low <= price <= high
+        features[at.still_safe] = out.safe[negotiation]
         features[at.still_share] = min(quantity, most) / max(quantity, 1)
     features[at.has_base] = 1.0 if base[p.OFFER_UNITS] > 0 else 0.0
     features[at.base_quantity] = cut(base[p.OFFER_UNITS] / lines)
     features[at.base_ahead] = base[p.OFFER_AHEAD] / AHEAD
     others = -1  # beside itself
     for other in range(columns.first[s], columns.first[s + 1]):
-        others += (columns.talks[other, p.BUYS] != 0) == buys
+        others += (columns.negotiations[other, p.BUYS] != 0) == buys
     features[at.served] = cut(served[side] / CROWD)
     features[at.waiting] = cut((others - served[side]) / CROWD)
     features[at.given] = cut(book.committed[side] / lines)

@@ -100,11 +100,11 @@ def test_before_it_joins_an_agent_has_no_world(world):
 def test_talks_are_open_until_they_end_and_both_hear_how(world):
     Own.heard = []
     first, last = begun(world).hosts
-    assert list(first.open_talks) == ["01@1"] and list(last.open_talks) == ["00@0"]
+    assert list(first.open_negotiations) == ["01@1"] and list(last.open_negotiations) == ["00@0"]
     assert first.agent.negotiators.keys() == {"01@1"}
     assert first.agent.get_nmi("01@1") is last.agent.get_nmi("00@0")
-    world._talk()  # neither ever accepts
-    assert first.open_talks == last.open_talks == {}
+    world._negotiation()  # neither ever accepts
+    assert first.open_negotiations == last.open_negotiations == {}
     assert first.agent.get_nmi("01@1") is None
     assert Own.heard == [(["01@1", "00@0"], 1, True)] * 2
 

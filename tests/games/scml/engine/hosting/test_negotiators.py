@@ -8,8 +8,8 @@ from scml.std.agents import GreedyStdAgent, RandomStdAgent, SyncRandomStdAgent
 
 from understudy.games.scml.engine.hosting.faults import Watchdog
 from understudy.games.scml.engine.hosting.negotiators import (
-    PlainVoice,
-    SyncVoice,
+    PlainNegotiator,
+    SyncNegotiator,
     decides_jointly,
     takes,
 )
@@ -18,14 +18,14 @@ from understudy.games.scml.engine.negotiation import (
     END_NEGOTIATION,
     REJECT_OFFER,
     WAIT,
-    TalkState,
+    NegotiationState,
 )
 
 A, B, C = (1, 0, 10), (2, 0, 11), (3, 0, 12)
 
 
 def state(offer=None, proposer=None):
-    found = TalkState(("a", "b"), [])
+    found = NegotiationState(("a", "b"), [])
     found.current_offer, found.current_proposer = offer, proposer
     return found
 
@@ -94,81 +94,81 @@ class Joint:
         return self.answers
 
 
-def sync_voice(agent, *partners):
-    voice = SyncVoice(agent, watchdog(), lambda error: None)
-    voice.open_day(dict.fromkeys(partners))
-    return voice
+def sync_negotiator(agent, *partners):
+    negotiator = SyncNegotiator(agent, watchdog(), lambda error: None)
+    negotiator.open_day(dict.fromkeys(partners))
+    return negotiator
 
 
 def test_first_offers_are_asked_for_once():
     agent = Joint({"a": A, "b": B})
-    voice = sync_voice(agent, "a", "b")
-    assert [voice.propose(partner, state()) for partner in ("a", "b")] == [A, B]
+    negotiator = sync_negotiator(agent, "a", "b")
+    assert [negotiator.propose(partner, state()) for partner in ("a", "b")] == [A, B]
     assert agent.asked == ["first"]
 
 
 def test_who_is_left_out_of_the_first_offers_is_asked_for_again():
     agent = Joint({"a": A, "c": C})
-    voice = sync_voice(agent, "a", "b", "c")
-    assert voice.propose("a", state()) == A
-    assert voice.propose("b", state()) is None
-    assert voice.propose("c", state()) == C
+    negotiator = sync_negotiator(agent, "a", "b", "c")
+    assert negotiator.propose("a", state()) == A
+    assert negotiator.propose("b", state()) is None
+    assert negotiator.propose("c", state()) == C
     assert agent.asked == ["first", "first"]
 
 
 def test_it_waits_until_every_partner_has_made_an_offer():
     answers = {"a": SAOResponse(REJECT_OFFER, C), "b": SAOResponse(ACCEPT_OFFER, B)}
     agent = Joint({}, answers)
-    voice = sync_voice(agent, "a", "b")
-    assert voice.respond("a", state(A)) is WAIT
+    negotiator = sync_negotiator(agent, "a", "b")
+    assert negotiator.respond("a", state(A)) is WAIT
     assert agent.asked == []
-    assert voice.respond("b", state(B)) is ACCEPT_OFFER
+    assert negotiator.respond("b", state(B)) is ACCEPT_OFFER
     assert agent.asked == ["first", {"a": A, "b": B}]
-    assert voice.respond("a", state(A)) is REJECT_OFFER
-    assert voice.propose("a", state()) == C
+    assert negotiator.respond("a", state(A)) is REJECT_OFFER
+    assert negotiator.propose("a", state()) == C
     assert agent.asked == ["first", {"a": A, "b": B}]
 
 
 def test_it_waits_for_a_silent_partner_only_so_often():
     agent = Joint({}, {"a": SAOResponse(REJECT_OFFER, C)})
-    voice = sync_voice(agent, "a", "b", "c")
-    assert [voice.respond("a", state(A)) for _ in range(4)] == [WAIT, WAIT, WAIT, REJECT_OFFER]
+    negotiator = sync_negotiator(agent, "a", "b", "c")
+    assert [negotiator.respond("a", state(A)) for _ in range(4)] == [WAIT, WAIT, WAIT, REJECT_OFFER]
     assert agent.asked == ["first", {"a": A}]
 
 
 def test_talks_that_have_ended_are_not_waited_for():
     agent = Joint({}, {"a": SAOResponse(REJECT_OFFER, C)})
-    voice = sync_voice(agent, "a", "b")
-    voice.close("b")
-    assert voice.respond("a", state(A)) is REJECT_OFFER
+    negotiator = sync_negotiator(agent, "a", "b")
+    negotiator.close("b")
+    assert negotiator.respond("a", state(A)) is REJECT_OFFER
     assert agent.asked[-1] == {"a": A}
 
 
 def test_silence_ends_a_talk_and_no_answer_rejects_without_an_offer():
     agent = Joint({}, {"a": None})
-    voice = sync_voice(agent, "a", "b")
-    voice.respond("a", state(A))
-    assert voice.respond("b", state(B)) is END_NEGOTIATION
-    assert voice.respond("a", state(A)) is REJECT_OFFER
-    assert voice.propose("a", state()) is None
+    negotiator = sync_negotiator(agent, "a", "b")
+    negotiator.respond("a", state(A))
+    assert negotiator.respond("b", state(B)) is END_NEGOTIATION
+    assert negotiator.respond("a", state(A)) is REJECT_OFFER
+    assert negotiator.propose("a", state()) is None
 
 
 def test_nothing_is_left_of_yesterday():
     agent = Joint({"a": A}, {"a": SAOResponse(END_NEGOTIATION, None)})
-    voice = sync_voice(agent, "a", "b")
-    voice.respond("a", state(A))
-    voice.open_day({"a": None})
-    assert voice.respond("a", state(B)) is END_NEGOTIATION
+    negotiator = sync_negotiator(agent, "a", "b")
+    negotiator.respond("a", state(A))
+    negotiator.open_day({"a": None})
+    assert negotiator.respond("a", state(B)) is END_NEGOTIATION
     assert agent.asked[-1] == {"a": B}
 
 
 def test_a_type_error_is_tried_as_often_as_negmas_does():
     agent = Joint({}, TypeError("of its own"))
     with pytest.raises(TypeError, match="of its own"):
-        sync_voice(agent, "a").respond("a", state(A))
+        sync_negotiator(agent, "a").respond("a", state(A))
     assert agent.asked == ["first", *[{"a": A}] * 4]
     with pytest.raises(KeyError):
-        sync_voice(Joint({}, KeyError()), "a").respond("a", state(A))
+        sync_negotiator(Joint({}, KeyError()), "a").respond("a", state(A))
 
 
 # --- talk by talk --------------------------------------------------------------------------------
@@ -207,22 +207,22 @@ class Clumsy(Plain):
         raise TypeError("of its own")
 
 
-def plain_voice(agent):
-    return PlainVoice(agent, watchdog(), lambda error: None)
+def plain_negotiator(agent):
+    return PlainNegotiator(agent, watchdog(), lambda error: None)
 
 
 def test_an_agent_is_told_what_its_methods_take():
     for agent, told in ((Plain(), ["me", "them"]), (Narrow(), ["not told"] * 2)):
-        voice = plain_voice(agent)
-        assert voice.propose("a", state()) == A
-        assert voice.respond("a", state(B, "them")) is REJECT_OFFER
+        negotiator = plain_negotiator(agent)
+        assert negotiator.propose("a", state()) == A
+        assert negotiator.respond("a", state(B, "them")) is REJECT_OFFER
         assert agent.told == [("a", word) for word in told]
 
 
 def test_a_type_error_of_its_own_is_asked_again_with_other_arguments():
     agent = Clumsy()
     with pytest.raises(TypeError, match="of its own"):
-        plain_voice(agent).respond("a", state(B, "them"))
+        plain_negotiator(agent).respond("a", state(B, "them"))
     assert agent.told == ["them", "nobody", None, "nobody"]
 
 
@@ -239,10 +239,10 @@ def test_the_watchdog_knows_whose_code_runs_and_for_how_many_calls():
             raise KeyError
 
     dog = watchdog()
-    voice = PlainVoice(Watched(), dog, lambda error: None)
-    voice.propose("a", state())
+    negotiator = PlainNegotiator(Watched(), dog, lambda error: None)
+    negotiator.propose("a", state())
     with pytest.raises(KeyError):
-        voice.respond("a", state(A))
+        negotiator.respond("a", state(A))
     assert seen == ["me", "me"] and dog.inside is None and dog.calls == 2
 
 
@@ -251,7 +251,7 @@ def test_an_agent_with_a_controller_of_its_own_begins_every_day_anew():
     agent._negotiators = {"a": "a talk of today"}
     agent.reset = lambda: seen.append(dict(agent._negotiators))
     agent._reset_for = seen = []
-    voice = plain_voice(agent)
-    voice.open_day({})
+    negotiator = plain_negotiator(agent)
+    negotiator.open_day({})
     assert seen == [{}] and agent._negotiators == {"a": "a talk of today"}
     assert isinstance(agent, SAOSyncController) and isinstance(agent, StdAgent)

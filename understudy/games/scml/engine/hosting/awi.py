@@ -18,7 +18,7 @@ from scml.oneshot.common import (
 )
 from scml.std.awi import StdAWI
 
-from understudy.games.scml.engine.negotiation import Talk
+from understudy.games.scml.engine.negotiation import Negotiation
 
 if TYPE_CHECKING:
     from understudy.games.scml.engine.hosting.host import Host
@@ -288,18 +288,18 @@ class HostedAWI(StdAWI):
     def current_negotiation_details(self) -> dict[str, dict[str, NegotiationDetails]]:
         """Today's talks that have not ended, by side and partner."""
         found: dict[str, dict[str, NegotiationDetails]] = {"buy": {}, "sell": {}}
-        for partner, talk in self.agent.open_talks.items():
-            found[_side_of(talk, self.agent.id)][partner] = NegotiationDetails(
-                buyer=talk.annotation["buyer"],
-                seller=talk.annotation["seller"],
-                product=talk.annotation["product"],
-                nmi=talk.view,
+        for partner, negotiation in self.agent.open_negotiations.items():
+            found[_side_of(negotiation, self.agent.id)][partner] = NegotiationDetails(
+                buyer=negotiation.annotation["buyer"],
+                seller=negotiation.annotation["seller"],
+                product=negotiation.annotation["product"],
+                nmi=negotiation.view,
             )
         return found
 
 
-def _side_of(talk: Talk, name: str) -> str:
-    return "buy" if talk.annotation["buyer"] == name else "sell"
+def _side_of(negotiation: Negotiation, name: str) -> str:
+    return "buy" if negotiation.annotation["buyer"] == name else "sell"
 
 
 def _sum_between(quantities: dict[int, int], start: int, end: int) -> int:

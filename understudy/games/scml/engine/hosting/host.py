@@ -17,9 +17,13 @@ from understudy.games.scml.domain import Track
 from understudy.games.scml.engine.factory import Factory
 from understudy.games.scml.engine.hosting.awi import HostedAWI
 from understudy.games.scml.engine.hosting.faults import FAILURES, CallTimeout, Failure
-from understudy.games.scml.engine.hosting.negotiators import PlainVoice, SyncVoice, decides_jointly
+from understudy.games.scml.engine.hosting.negotiators import (
+    PlainNegotiator,
+    SyncNegotiator,
+    decides_jointly,
+)
 from understudy.games.scml.engine.hosting.ufun import DeferredUFun
-from understudy.games.scml.engine.negotiation import Talk, TalkView
+from understudy.games.scml.engine.negotiation import Negotiation, NegotiationView
 
 if TYPE_CHECKING:
     from understudy.games.scml.engine.world import World
@@ -29,14 +33,14 @@ IDLE: dict[Track, type[OneShotAgent]] = {"std": StdDoNothingAgent, "oneshot": On
 _entry = tuple.__new__  # what a named tuple's own constructor calls, without the detour
 
 
-class Negotiator:
+class HostedNegotiator:
     """What an agent finds under `self.negotiators[partner]`: the way to one talk."""
 
     __slots__ = ("id", "nmi", "owner")
 
-    def __init__(self, partner: str, nmi: TalkView, owner: "Host") -> None:
+    def __init__(self, partner: str, nmi: NegotiationView, owner: "Host") -> None:
         self.id = partner
-        self.nmi: TalkView | None = nmi
+        self.nmi: NegotiationView | None = nmi
         self.owner = owner
 
     @property
@@ -45,7 +49,7 @@ class Negotiator:
         return self.id
 
     @property
-    def _nmi(self) -> TalkView | None:
+    def _nmi(self) -> NegotiationView | None:
         return self.nmi
 
 
@@ -81,11 +85,11 @@ class Host:
             made = kind()
         self.agent = made
         self.agent.id = self.agent.name = name
-        voice = SyncVoice if decides_jointly(kind) else PlainVoice
-        self.voice = voice(self.agent, world.watchdog, self.give_up)
-        self.open_talks: dict[str, Talk] = {}
+        negotiator = SyncNegotiator if decides_jointly(kind) else PlainNegotiator
+        self.negotiator = negotiator(self.agent, world.watchdog, self.give_up)
+        self.open_negotiations: dict[str, Negotiation] = {}
         """Today's, until they end."""
-        self._negotiators: dict[str, Negotiator] = {}
+        self._negotiators: dict[str, HostedNegotiator] = {}
         """Today's; the agent has a dict of its own, which it may spoil."""
         self.hears_of_success = (
             kind.on_negotiation_success is not OneShotAgent.on_negotiation_success
@@ -117,43 +121,48 @@ class Host:
 
     # --- talks -----------------------------------------------------------------------------------
 
-    def meet(self, talks: dict[str, Talk]) -> None:
+    def meet(self, negotiations: dict[str, Negotiation]) -> None:
         """Today's talks, by partner, in the order they were called for."""
-        self.open_talks = dict(talks)
+        self.open_negotiations = dict(negotiations)
         self._negotiators = {
-            partner: Negotiator(partner, talk.view, self) for partner, talk in talks.items()
+            partner: HostedNegotiator(partner, negotiation.view, self)
+            for partner, negotiation in negotiations.items()
         }
         self.agent._negotiators = {
             partner: _entry(NegotiatorEntry, (negotiator, None))
             for partner, negotiator in self._negotiators.items()
         }
-        self.call(self.voice.open_day, talks)
+        self.call(self.negotiator.open_day, negotiations)
 
-    def close_talk(self, partner: str) -> None:
+    def close_negotiation(self, partner: str) -> None:
         """A talk is over, before anybody hears how it ended (Negotiator._on_negotiation_end)."""
         self._negotiators[partner].nmi = None
-        self.call(self.voice.close, partner)
+        self.call(self.negotiator.close, partner)
 
-    def agree(self, talk: Talk, partner: str, contract: NegmasContract | None) -> None:
+    def agree(
+        self, negotiation: Negotiation, partner: str, contract: NegmasContract | None
+    ) -> None:
         """A talk has ended with a contract (DefaultOneShotAdapter.on_negotiation_success)."""
-        quantity, day, price = talk.state.agreement
-        is_buyer = talk.annotation["buyer"] == self.id
+        quantity, day, price = negotiation.state.agreement
+        is_buyer = negotiation.annotation["buyer"] == self.id
         register = self.awi._register_supply if is_buyer else self.awi._register_sale
         register(partner, quantity, price, day)
         event = "register_supply" if is_buyer else "register_sale"
         self.ufun.note(event, quantity, price, day)
-        self.open_talks.pop(partner, None)
+        self.open_negotiations.pop(partner, None)
         if self.hears_of_success:
-            self.call(self.agent.on_negotiation_success, contract, talk.view)
+            self.call(self.agent.on_negotiation_success, contract, negotiation.view)
 
-    def part(self, talk: Talk, partner: str, partners: list[str]) -> None:
+    def part(self, negotiation: Negotiation, partner: str, partners: list[str]) -> None:
         """A talk has ended without (DefaultOneShotAdapter.on_negotiation_failure)."""
-        is_buyer = talk.annotation["buyer"] == self.id
+        is_buyer = negotiation.annotation["buyer"] == self.id
         self.ufun.note("register_supply_failure" if is_buyer else "register_sale_failure", partner)
-        self.open_talks.pop(partner, None)
+        self.open_negotiations.pop(partner, None)
         if self._hears_of_failure:
             failure = self.agent.on_negotiation_failure
-            self.call(failure, partners, talk.annotation, talk.view, talk.state)
+            self.call(
+                failure, partners, negotiation.annotation, negotiation.view, negotiation.state
+            )
 
     # --- the day ---------------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 An agent of the first kind has `propose` and `respond`. One of the second has `first_proposals` and
 `counter_all`; negmas' SAOSyncController collects the offers of all partners for it and hands out
-its answers. `SyncVoice` is that controller's bookkeeping. An agent that changes the controller
-itself keeps its inherited one and speaks through `PlainVoice`.
+its answers. `SyncNegotiator` is that controller's bookkeeping. An agent that changes the controller
+itself keeps its inherited one and speaks through `PlainNegotiator`.
 """
 
 import contextlib
@@ -16,7 +16,12 @@ from negmas.sao import SAOState, SAOSyncController
 
 from understudy.games.scml.domain import Offer
 from understudy.games.scml.engine.hosting.faults import Failure, Watchdog
-from understudy.games.scml.engine.negotiation import END_NEGOTIATION, REJECT_OFFER, WAIT, Talk
+from understudy.games.scml.engine.negotiation import (
+    END_NEGOTIATION,
+    REJECT_OFFER,
+    WAIT,
+    Negotiation,
+)
 
 GiveUp = Callable[[Failure], None]
 CONTROLLER_METHODS = (
@@ -43,7 +48,7 @@ def takes(method: Callable[..., Any], name: str) -> bool:
     return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-class PlainVoice:
+class PlainNegotiator:
     """Asks the agent about each talk by itself."""
 
     def __init__(self, agent: Any, watchdog: Watchdog, give_up: GiveUp) -> None:
@@ -55,7 +60,7 @@ class PlainVoice:
         self._takes_source = takes(agent.respond, "source")
         self.give_up = give_up
 
-    def open_day(self, talks: dict[str, Talk]) -> None:
+    def open_day(self, negotiations: dict[str, Negotiation]) -> None:
         """A new day: nothing is left of yesterday's talks."""
         if self._inherited:
             negotiators = self._agent._negotiators
@@ -111,7 +116,7 @@ class PlainVoice:
         return self._agent.respond(negotiator_id=partner, state=state)
 
 
-class SyncVoice:
+class SyncNegotiator:
     """Asks the agent about all its talks at once, when every partner has made an offer.
 
     Partners that were heard wait; a partner can wait only so often, then the agent is asked with
@@ -125,15 +130,15 @@ class SyncVoice:
         self.give_up = give_up
         self.open_day({})
 
-    def open_day(self, talks: dict[str, Talk]) -> None:
+    def open_day(self, negotiations: dict[str, Negotiation]) -> None:
         """A new day: nothing is left of yesterday's talks."""
-        self._talks = talks
-        self._num_active = len(talks)
+        self._negotiations = negotiations
+        self._num_active = len(negotiations)
         self._heard: dict[str, Any] = {}
         self._states: dict[str, SAOState] = {}
         self._responses: dict[str, ResponseType] = {}
         self._proposals: dict[str, Any] = {}
-        self._waits: dict[str, int] = dict.fromkeys(talks, 0)
+        self._waits: dict[str, int] = dict.fromkeys(negotiations, 0)
         self._has_opened = False
 
     def close(self, partner: str) -> None:
@@ -156,7 +161,7 @@ class SyncVoice:
     def _open(self) -> None:
         self._proposals = self._call(self._agent.first_proposals)
         if not self._proposals:
-            self._proposals = dict.fromkeys(self._talks)
+            self._proposals = dict.fromkeys(self._negotiations)
         self._has_opened = True
 
     def propose(self, partner: str, state: SAOState) -> Offer | None:
@@ -204,7 +209,7 @@ class SyncVoice:
 
     def _decide(self) -> None:
         answers = self._call(self._agent.counter_all, offers=self._heard, states=self._states)
-        for partner in self._talks:
+        for partner in self._negotiations:
             if partner not in answers:  # left out: that talk is over
                 self._responses[partner], self._proposals[partner] = END_NEGOTIATION, None
                 self._waits[partner] = 0

@@ -10,29 +10,29 @@ from understudy.games.scml.view.scales import AHEAD, CROWD, cut, place_in
 
 
 @kernel
-def fill_talks(columns, out):  # type: ignore[no-untyped-def]
+def fill_negotiations(columns, out):  # type: ignore[no-untyped-def]
     """What L1 says of each talk, and its features."""
     for s in range(len(columns.facts)):
         facts, money = columns.facts[s], out.money[s]
-        for talk in range(columns.first[s], columns.first[s + 1]):
-            buys, base = columns.talks[talk, p.BUYS] != 0, out.baseline[talk]
+        for negotiation in range(columns.first[s], columns.first[s + 1]):
+            buys, base = columns.negotiations[negotiation, p.BUYS] != 0, out.baseline[negotiation]
             remaining = out.bounds[s, BUYING if buys else SELLING]
-            out.role[talk, BUYING], out.role[talk, SELLING] = buys, not buys
+            out.role[negotiation, BUYING], out.role[negotiation, SELLING] = buys, not buys
             set_baseline(facts, buys, remaining, money, base)
             ahead, price = base[p.OFFER_AHEAD], base[p.OFFER_PRICE]
-            row = p.heard_row(columns, talk)
+            row = p.heard_row(columns, negotiation)
             if row >= 0:
-                ahead = columns.said[row, p.DELIVERY] - int(facts[p.DAY])
-                price = columns.said[row, p.PRICE]
+                ahead = columns.offers[row, p.DELIVERY] - int(facts[p.DAY])
+                price = columns.offers[row, p.PRICE]
                 low, high = p.price_range(facts, buys)
                 most = allowed_units(facts, buys, remaining, money, ahead, price)
-                fits = columns.said[row, p.QUANTITY] <= most and low <= price <= high
-                out.safe[talk] = fits
-                _on_the_table(facts, columns, buys, row, most, fits, out.thread[talk])
-            _so_far(facts, columns, talk, out.thread[talk])
-            _safety(facts, buys, remaining, money, ahead, price, base, out.thread[talk])
-            _rivals(columns, s, talk, row, out.thread[talk])
-            _day_under_discussion(ahead, out.temporal[s], out.thread[talk])
+                fits = columns.offers[row, p.QUANTITY] <= most and low <= price <= high
+                out.safe[negotiation] = fits
+                _on_the_table(facts, columns, buys, row, most, fits, out.thread[negotiation])
+            _so_far(facts, columns, negotiation, out.thread[negotiation])
+            _safety(facts, buys, remaining, money, ahead, price, base, out.thread[negotiation])
+            _rivals(columns, s, negotiation, row, out.thread[negotiation])
+            _day_under_discussion(ahead, out.temporal[s], out.thread[negotiation])
 
 
 @kernel
@@ -40,11 +40,11 @@ def _on_the_table(facts, columns, buys, row, most, fits, out):  # type: ignore[n
     """The partner's offer, of which L1 allows `most` units."""
     at = f.THREAD_AT
     low, high = p.price_range(facts, buys)
-    quantity = columns.said[row, p.QUANTITY]
-    price = place_in(columns.said[row, p.PRICE], low, high)
+    quantity = columns.offers[row, p.QUANTITY]
+    price = place_in(columns.offers[row, p.PRICE], low, high)
     out[at.is_heard] = 1.0
     out[at.quantity] = cut(quantity / facts[p.LINES])
-    out[at.ahead] = (columns.said[row, p.DELIVERY] - facts[p.DAY]) / AHEAD
+    out[at.ahead] = (columns.offers[row, p.DELIVERY] - facts[p.DAY]) / AHEAD
     out[at.price] = price
     out[at.gain] = 1.0 - price if buys else price
     out[at.safe_share] = min(quantity, most) / max(quantity, 1)
@@ -52,36 +52,39 @@ def _on_the_table(facts, columns, buys, row, most, fits, out):  # type: ignore[n
 
 
 @kernel
-def _so_far(facts, columns, talk, out):  # type: ignore[no-untyped-def]
+def _so_far(facts, columns, negotiation, out):  # type: ignore[no-untyped-def]
     """The talk, and how far both sides have come."""
     at = f.THREAD_AT
     lines, today = facts[p.LINES], facts[p.DAY]
-    buys, start = columns.talks[talk, p.BUYS] != 0, columns.talks[talk, p.START]
+    buys, start = (
+        columns.negotiations[negotiation, p.BUYS] != 0,
+        columns.negotiations[negotiation, p.START],
+    )
     low, high = p.price_range(facts, buys)
     out[at.buys] = buys
     out[at.sells] = not buys
-    out[at.round] = columns.talks[talk, p.ROUND] / ROUNDS
-    out[at.said] = cut(columns.talks[talk, p.LENGTH] / f.HISTORY)
+    out[at.round] = columns.negotiations[negotiation, p.ROUND] / ROUNDS
+    out[at.said] = cut(columns.negotiations[negotiation, p.LENGTH] / f.HISTORY)
     first_heard, last_heard, first_mine, last_mine = -1, -1, -1, -1
-    for said in range(start, start + columns.talks[talk, p.LENGTH]):
-        if columns.said[said, p.MINE] != 0:
-            first_mine = said if first_mine < 0 else first_mine
-            last_mine = said
+    for row in range(start, start + columns.negotiations[negotiation, p.LENGTH]):
+        if columns.offers[row, p.MINE] != 0:
+            first_mine = row if first_mine < 0 else first_mine
+            last_mine = row
         else:
-            first_heard = said if first_heard < 0 else first_heard
-            last_heard = said
+            first_heard = row if first_heard < 0 else first_heard
+            last_heard = row
     sign = -1.0 if buys else 1.0
     if last_mine >= 0:
-        price = place_in(columns.said[last_mine, p.PRICE], low, high)
+        price = place_in(columns.offers[last_mine, p.PRICE], low, high)
         out[at.has_offered] = 1.0
-        out[at.own_quantity] = cut(columns.said[last_mine, p.QUANTITY] / lines)
-        out[at.own_ahead] = (columns.said[last_mine, p.DELIVERY] - today) / AHEAD
+        out[at.own_quantity] = cut(columns.offers[last_mine, p.QUANTITY] / lines)
+        out[at.own_ahead] = (columns.offers[last_mine, p.DELIVERY] - today) / AHEAD
         out[at.own_price] = price
-        out[at.own_way] = -sign * (price - place_in(columns.said[first_mine, p.PRICE], low, high))
+        out[at.own_way] = -sign * (price - place_in(columns.offers[first_mine, p.PRICE], low, high))
     if last_heard >= 0:
-        price = place_in(columns.said[last_heard, p.PRICE], low, high)
-        first_price = place_in(columns.said[first_heard, p.PRICE], low, high)
-        more = columns.said[last_heard, p.QUANTITY] - columns.said[first_heard, p.QUANTITY]
+        price = place_in(columns.offers[last_heard, p.PRICE], low, high)
+        first_price = place_in(columns.offers[first_heard, p.PRICE], low, high)
+        more = columns.offers[last_heard, p.QUANTITY] - columns.offers[first_heard, p.QUANTITY]
         out[at.their_way] = sign * (price - first_price)
         out[at.their_growth] = cut(more / lines)
 
@@ -103,25 +106,25 @@ def _safety(facts, buys, remaining, money, ahead, price, baseline, out):  # type
 
 
 @kernel
-def _rivals(columns, s, talk, row, out):  # type: ignore[no-untyped-def]
+def _rivals(columns, s, negotiation, row, out):  # type: ignore[no-untyped-def]
     """The other talks of this decision on the same side."""
     at = f.THREAD_AT
-    buys, others, units, offers, better = columns.talks[talk, p.BUYS], 0, 0, 0, 0
+    buys, others, units, with_offer, better = columns.negotiations[negotiation, p.BUYS], 0, 0, 0, 0
     for other in range(columns.first[s], columns.first[s + 1]):
-        if other == talk or columns.talks[other, p.BUYS] != buys:
+        if other == negotiation or columns.negotiations[other, p.BUYS] != buys:
             continue
         others += 1
         heard = p.heard_row(columns, other)
         if heard < 0:
             continue
-        offers += 1
-        units += columns.said[heard, p.QUANTITY]
+        with_offer += 1
+        units += columns.offers[heard, p.QUANTITY]
         if row >= 0:
-            more = columns.said[heard, p.PRICE] - columns.said[row, p.PRICE]
+            more = columns.offers[heard, p.PRICE] - columns.offers[row, p.PRICE]
             better += more < 0 if buys != 0 else more > 0
     out[at.rivals] = cut(others / CROWD)
     out[at.rival_units] = cut(units / columns.facts[s, p.LINES])
-    out[at.better_rivals] = better / offers if offers > 0 else 0.0
+    out[at.better_rivals] = better / with_offer if with_offer > 0 else 0.0
 
 
 @kernel
@@ -135,17 +138,20 @@ def _day_under_discussion(ahead, temporal, out):  # type: ignore[no-untyped-def]
 @kernel
 def fill_histories(columns, out):  # type: ignore[no-untyped-def]
     """What was said in each talk, the latest HISTORY offers."""
-    at = f.SAID_AT
+    at = f.PAST_OFFER_AT
     for s in range(len(columns.facts)):
         facts = columns.facts[s]
-        for talk in range(columns.first[s], columns.first[s + 1]):
-            low, high = p.price_range(facts, columns.talks[talk, p.BUYS] != 0)
-            start, length = columns.talks[talk, p.START], columns.talks[talk, p.LENGTH]
+        for negotiation in range(columns.first[s], columns.first[s + 1]):
+            low, high = p.price_range(facts, columns.negotiations[negotiation, p.BUYS] != 0)
+            start, length = (
+                columns.negotiations[negotiation, p.START],
+                columns.negotiations[negotiation, p.LENGTH],
+            )
             shown = min(length, f.HISTORY)
-            out.length[talk] = shown
+            out.length[negotiation] = shown
             for k in range(shown):
-                said, row = columns.said[start + length - shown + k], out.history[talk, k]
-                row[at.mine] = said[p.MINE]
-                row[at.quantity] = cut(said[p.QUANTITY] / facts[p.LINES])
-                row[at.ahead] = (said[p.DELIVERY] - facts[p.DAY]) / AHEAD
-                row[at.price] = place_in(said[p.PRICE], low, high)
+                offer, row = columns.offers[start + length - shown + k], out.history[negotiation, k]
+                row[at.mine] = offer[p.MINE]
+                row[at.quantity] = cut(offer[p.QUANTITY] / facts[p.LINES])
+                row[at.ahead] = (offer[p.DELIVERY] - facts[p.DAY]) / AHEAD
+                row[at.price] = place_in(offer[p.PRICE], low, high)
