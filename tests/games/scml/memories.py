@@ -12,7 +12,7 @@ from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATI
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.tournament import play
 from understudy.games.scml.tournament.design import WorldPlan
-from understudy.games.scml.view.state import State, promises_of
+from understudy.games.scml.view.state import State, commitments_of
 
 MIXED = ("Live", "Greedy", "Live", "SyncRandom", "Live", "Penguin", "Live", "Random", "Live")
 ONESHOT = ("Live", "SyncRandom", "Greedy", "Live", "Live", "Random")
@@ -35,15 +35,15 @@ class Live(L1Agent):
     """Does all sorts of things, and keeps the state before each of them."""
 
     decided: dict = {}  # noqa: RUF012
-    mornings: dict = {}  # noqa: RUF012
+    day_starts: dict = {}  # noqa: RUF012
     """States by factory, in order."""
     turns: dict = {}  # noqa: RUF012
     """What was left when the turn of each talk came, likewise."""
 
     def before_step(self):
         super().before_step()
-        state = State(self._place, self._morning, promises_of(self.awi), ())
-        self.mornings.setdefault(self.id, []).append(state)
+        state = State(self._profile, self._day_start, commitments_of(self.awi), ())
+        self.day_starts.setdefault(self.id, []).append(state)
 
     def _deliberate(self, state):
         now = super()._deliberate(state)
@@ -51,22 +51,22 @@ class Live(L1Agent):
         self.turns.setdefault(self.id, []).append(now.turns.found)
         return now
 
-    def guard(self, now, place, wish):
+    def guard(self, now, index, wish):
         return wish
 
-    def decide(self, now, place):
-        state, negotiation = now.state, now.state.negotiations[place]
+    def decide(self, now, index):
+        state, negotiation = now.state, now.state.negotiations[index]
         chance = random.random()
         if negotiation.heard is not None and chance < 0.1:
             return Decision(ACCEPT_OFFER)  # safe or not
         if chance < 0.15:
             return Decision(END_NEGOTIATION)
-        low, high = state.morning.prices_in if negotiation.buys else state.morning.prices_out
+        low, high = state.day_start.prices_in if negotiation.buys else state.day_start.prices_out
         ahead = random.randint(0, state.days_ahead)
-        most = 30 if state.place.horizon else 10
+        most = 30 if state.profile.horizon else 10
         quantity = random.randint(1, random.choice((4, most)))
         return Decision(
-            REJECT_OFFER, (quantity, state.morning.day + ahead, random.randint(low, high))
+            REJECT_OFFER, (quantity, state.day_start.day + ahead, random.randint(low, high))
         )
 
 
@@ -87,7 +87,7 @@ def live_agents():
 
 def played(plan):
     """Recordings of a world, and the states its live agents saw: decisions, mornings, turns."""
-    Live.decided, Live.mornings, Live.turns = {}, {}, {}
+    Live.decided, Live.day_starts, Live.turns = {}, {}, {}
     with live_agents():
         recordings = play.play([plan]).recordings
-    return recordings, Live.decided, Live.mornings, Live.turns
+    return recordings, Live.decided, Live.day_starts, Live.turns

@@ -47,8 +47,8 @@ class Tournament:
             suits = {player: rng.normal(0, self.taste) for player in drawn}
             for run in range(self.runs):
                 for turn in range(self.competitors):
-                    for place, slot in enumerate(slots):
-                        player = drawn[(place + turn) % self.competitors]
+                    for index, slot in enumerate(slots):
+                        player = drawn[(index + turn) % self.competitors]
                         score = worth[slot] + self.effects[player] + suits[player]
                         rows.append({
                             "match": f"{number}-{run}-{turn}", "seed": self.first_seed + number,

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from understudy.games.scml.view.state import Morning, Place, Promises, State
+from understudy.games.scml.view.state import Commitments, DayStart, FactoryProfile, State
 
-PLACE = Place(
+PROFILE = FactoryProfile(
     steps=50,
     levels=3,
     level=1,
@@ -18,7 +18,7 @@ PLACE = Place(
     suppliers=4,
     consumers=4,
 )
-MORNING = Morning(
+DAY_START = DayStart(
     day=5,
     stock=0,
     balance=1000.0,
@@ -40,7 +40,9 @@ def by_day(*values):
     return values + (0,) * (11 - len(values))
 
 
-def state(bought=(), sold=(), negotiations=(), place=PLACE, **morning):
+def state(bought=(), sold=(), negotiations=(), profile=PROFILE, **day_start):
     bought, sold = by_day(*bought), by_day(*sold)
-    promises = Promises(bought, tuple(10 * q for q in bought), sold, tuple(20 * q for q in sold))
-    return State(place, replace(MORNING, **morning), promises, tuple(negotiations))
+    commitments = Commitments(
+        bought, tuple(10 * q for q in bought), sold, tuple(20 * q for q in sold)
+    )
+    return State(profile, replace(DAY_START, **day_start), commitments, tuple(negotiations))

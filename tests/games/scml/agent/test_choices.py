@@ -67,9 +67,9 @@ def test_no_option_comes_nearer_to_a_price(scheme, price, low, span, above):
 def test_what_l1_allows_and_would_offer_on_a_day(buys, left, money, price, most, expected):
     by_day = np.zeros((1, DAYS), int)
     by_day[0, 3] = left
-    room = l3.Room(one(buys), by_day, one(money), one(9), one(11), one(price), one(most))
-    assert tuple(int(found[0]) for found in room.on(one(3))) == expected
-    assert [int(found[0]) for found in room.on(one(4))] == [0, 0]
+    limits = l3.OfferLimits(one(buys), by_day, one(money), one(9), one(11), one(price), one(most))
+    assert tuple(int(found[0]) for found in limits.on(one(3))) == expected
+    assert [int(found[0]) for found in limits.on(one(4))] == [0, 0]
 
 
 # --- priorities ----------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.games.scml.states import PLACE, by_day, state
+from tests.games.scml.states import PROFILE, by_day, state
 from understudy.data.players import PlayerRef
 from understudy.games.scml.agent.hrl import Decision, L1Agent
-from understudy.games.scml.agent.l1_safety import Room, Safety
+from understudy.games.scml.agent.l1_safety import RemainingCapacity, Safety
 from understudy.games.scml.agent.l4_priorities import priorities, teacher_scores
 from understudy.games.scml.domain import SafetySettings
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
@@ -21,99 +21,103 @@ from understudy.games.scml.tournament.play import play
 from understudy.games.scml.view.columns import packed
 from understudy.games.scml.view.commitments import NO_DAY, shortfall
 from understudy.games.scml.view.observe import observed
-from understudy.games.scml.view.state import OpenNegotiation, PastOffer, promises_of
+from understudy.games.scml.view.state import OpenNegotiation, PastOffer, commitments_of
 
 # --- how much may be sold ------------------------------------------------------------------------
 
 
 def test_what_is_in_stock_can_be_sold_every_day_because_stock_is_never_used_up():
-    room = Room(state(stock=7))
-    assert [room.to_sell(ahead) for ahead in range(11)] == [7] * 11
+    remaining = RemainingCapacity(state(stock=7))
+    assert [remaining.to_sell(ahead) for ahead in range(11)] == [7] * 11
 
 
 def test_no_more_than_the_lines():
-    assert Room(state(stock=25)).to_sell(0) == 10
+    assert RemainingCapacity(state(stock=25)).to_sell(0) == 10
 
 
 def test_what_is_sold_already_is_gone():
-    room = Room(state(stock=7, sold=(5, 0, 7)))
-    assert [room.to_sell(ahead) for ahead in range(3)] == [2, 7, 0]
+    remaining = RemainingCapacity(state(stock=7, sold=(5, 0, 7)))
+    assert [remaining.to_sell(ahead) for ahead in range(3)] == [2, 7, 0]
 
 
 def test_what_was_bought_can_be_sold_from_its_day_on():
-    room = Room(state(bought=(0, 4)))
-    assert [room.to_sell(ahead) for ahead in range(4)] == [0, 4, 4, 4]
+    remaining = RemainingCapacity(state(bought=(0, 4)))
+    assert [remaining.to_sell(ahead) for ahead in range(4)] == [0, 4, 4, 4]
 
 
 def test_a_sale_today_takes_from_tomorrow_what_would_have_become_stock():
     """Four units arrive today and are sold tomorrow: they cannot be made today as well."""
-    room = Room(state(bought=(4,), sold=(0, 4)))
-    assert room.to_sell(0) == 0
-    assert Room(state(bought=(4,), sold=(0, 3))).to_sell(0) == 1
+    remaining = RemainingCapacity(state(bought=(4,), sold=(0, 4)))
+    assert remaining.to_sell(0) == 0
+    assert RemainingCapacity(state(bought=(4,), sold=(0, 3))).to_sell(0) == 1
 
 
 def test_forced_trades_count_today():
-    assert Room(state(stock=3, supply_quantity=4)).to_sell(0) == 7
-    assert Room(state(stock=9, sale_quantity=4)).to_sell(0) == 5
+    assert RemainingCapacity(state(stock=3, supply_quantity=4)).to_sell(0) == 7
+    assert RemainingCapacity(state(stock=9, sale_quantity=4)).to_sell(0) == 5
 
 
 def test_what_lies_on_the_table_is_not_promised_twice():
     safety = Safety.of(state(stock=8))
-    safety.room.take(False, (5, 5, 20))
-    assert safety.room.to_sell(0) == 3
+    safety.remaining.take(False, (5, 5, 20))
+    assert safety.remaining.to_sell(0) == 3
     assert safety.clip(False, (9, 5, 20)) == (3, 5, 20)
-    assert safety.room.to_sell(1) == 8
+    assert safety.remaining.to_sell(1) == 8
 
 
 def test_where_stock_is_used_up_a_sale_takes_it_from_every_later_day():
     careful = SafetySettings(conserves=True)
-    room = Room(state(stock=8, sold=(5,)), careful)
-    assert [room.to_sell(ahead) for ahead in range(3)] == [3, 3, 3]
-    assert Room(state(stock=8, sold=(0, 0, 8)), careful).to_sell(0) == 0
+    remaining = RemainingCapacity(state(stock=8, sold=(5,)), careful)
+    assert [remaining.to_sell(ahead) for ahead in range(3)] == [3, 3, 3]
+    assert RemainingCapacity(state(stock=8, sold=(0, 0, 8)), careful).to_sell(0) == 0
 
 
 def test_perishable_goods_are_for_today():
-    oneshot = replace(PLACE, perishable=True, horizon=0)
-    room = Room(state(bought=(6,), place=oneshot))
-    assert (room.days, room.to_sell(0), room.to_sell(1)) == (1, 6, 0)
+    oneshot = replace(PROFILE, perishable=True, horizon=0)
+    remaining = RemainingCapacity(state(bought=(6,), profile=oneshot))
+    assert (remaining.days, remaining.to_sell(0), remaining.to_sell(1)) == (1, 6, 0)
 
 
 def test_nothing_is_promised_for_after_the_last_day():
-    room = Room(state(stock=9, day=47))
-    assert room.days == 3
-    assert room.to_sell(2) == 9 and room.to_sell(3) == 0
+    remaining = RemainingCapacity(state(stock=9, day=47))
+    assert remaining.days == 3
+    assert remaining.to_sell(2) == 9 and remaining.to_sell(3) == 0
 
 
 # --- how much may be bought ----------------------------------------------------------------------
 
 
 def test_input_is_bought_up_to_the_lines():
-    assert Room(state(stock=4)).to_buy(0) == 6
-    assert Room(state(stock=4, bought=(0, 0, 5))).to_buy(0) == 1
-    assert Room(state(stock=12)).to_buy(0) == 0
+    assert RemainingCapacity(state(stock=4)).to_buy(0) == 6
+    assert RemainingCapacity(state(stock=4, bought=(0, 0, 5))).to_buy(0) == 1
+    assert RemainingCapacity(state(stock=12)).to_buy(0) == 0
 
 
 def test_todays_orders_take_what_arrives_before_stock_does():
     # 4 in stock, 5 ordered: of 11 bought 5 are worked on today and 6 fill the stock
-    assert Room(state(stock=4, sold=(5,))).to_buy(0) == 11
-    assert Room(state(stock=4, sold=(5,), bought=(3,))).to_buy(0) == 8
-    assert Room(state(stock=4, sold=(0, 5))).to_buy(0) == 6
-    assert Room(state(stock=10, sold=(5,))).to_buy(0) == 0
-    assert Room(state(stock=4, sold=(5,)), SafetySettings(conserves=True)).to_buy(0) == 6
+    assert RemainingCapacity(state(stock=4, sold=(5,))).to_buy(0) == 11
+    assert RemainingCapacity(state(stock=4, sold=(5,), bought=(3,))).to_buy(0) == 8
+    assert RemainingCapacity(state(stock=4, sold=(0, 5))).to_buy(0) == 6
+    assert RemainingCapacity(state(stock=10, sold=(5,))).to_buy(0) == 0
+    assert (
+        RemainingCapacity(state(stock=4, sold=(5,)), SafetySettings(conserves=True)).to_buy(0) == 6
+    )
 
 
 def test_money_that_is_owed_or_held_back_is_not_spent():
-    room = Room(state(balance=500.0, bought=(10,), sold=(10,)), SafetySettings(reserve=0.1))
-    assert room.money == 500 - 100 - 100 - 20
-    assert room.affordable(11) == 25
+    remaining = RemainingCapacity(
+        state(balance=500.0, bought=(10,), sold=(10,)), SafetySettings(reserve=0.1)
+    )
+    assert remaining.money == 500 - 100 - 100 - 20
+    assert remaining.affordable(11) == 25
     assert Safety.of(state(balance=160.0)).most(True, 0, 11) == 5
 
 
 def test_purchases_on_the_table_share_the_money_and_the_need():
     safety = Safety.of(state())
-    safety.room.take(True, (7, 5, 10))
-    assert safety.room.to_buy(0) == 3
-    assert safety.room.money == 900 - 70
+    safety.remaining.take(True, (7, 5, 10))
+    assert safety.remaining.to_buy(0) == 3
+    assert safety.remaining.money == 900 - 70
 
 
 # --- baseline and clip ---------------------------------------------------------------------------
@@ -150,9 +154,9 @@ def test_only_what_is_safe_as_it_is_can_be_accepted():
     assert not safety.allows(False, (0, 5, 20))
 
 
-def short(room):
+def short(remaining):
     """Units that could not be made, over all days."""
-    return shortfall(room.book, NO_DAY, 0)
+    return shortfall(remaining.book, NO_DAY, 0)
 
 
 days = st.lists(st.integers(0, 14), min_size=11, max_size=11)
@@ -168,13 +172,13 @@ days = st.lists(st.integers(0, 14), min_size=11, max_size=11)
 )
 def test_whatever_is_clipped_makes_no_day_worse(stock, bought, sold, conserves, dice):
     safety = Safety.of(state(bought, sold, stock=stock), SafetySettings(conserves=conserves))
-    room = safety.room
-    before = short(room)
+    remaining = safety.remaining
+    before = short(remaining)
     for _ in range(6):
         offer = safety.clip(False, (dice.randint(1, 30), dice.randint(4, 17), dice.randint(1, 40)))
         if offer is not None:
-            room.take(False, offer)
-        assert short(room) == before
+            remaining.take(False, offer)
+        assert short(remaining) == before
 
 
 # --- priorities ----------------------------------------------------------------------------------
@@ -211,7 +215,7 @@ def test_the_order_of_asking_does_not_matter():
         by_name = sorted(
             negotiations, key=lambda one: one.partner
         )  # as the agent and the recordings do
-        served.add(tuple(by_name[place].partner for place in ranked(by_name).order))
+        served.add(tuple(by_name[index].partner for index in ranked(by_name).order))
     assert served == {("c", "a", "b", "d")}
 
 
@@ -237,10 +241,10 @@ def test_extreme_scores_are_weighed_too():
 class Wild(L1Agent):
     """Decides by dice: L1 alone stands between it and disaster."""
 
-    def decide(self, now, place):
-        if now.state.negotiations[place].heard is not None and random.random() < 0.5:
+    def decide(self, now, index):
+        if now.state.negotiations[index].heard is not None and random.random() < 0.5:
             return Decision(ACCEPT_OFFER)
-        day = now.state.morning.day + random.randint(0, 12)
+        day = now.state.day_start.day + random.randint(0, 12)
         wild = Decision(REJECT_OFFER, (random.randint(1, 30), day, random.randint(1, 60)))
         return wild if random.random() < 0.9 else Decision(END_NEGOTIATION)
 
@@ -297,8 +301,8 @@ class Window:
 
 
 def test_promises_are_by_days_from_now_and_without_the_bankrupt():
-    promises = promises_of(Window())
-    assert promises.bought == by_day(3, 0, 1)
-    assert promises.bought_money == by_day(30, 0, 11)
-    assert promises.sold == by_day(*[0] * 10, 6)
-    assert promises.sold_money == by_day(*[0] * 10, 120)
+    commitments = commitments_of(Window())
+    assert commitments.bought == by_day(3, 0, 1)
+    assert commitments.bought_money == by_day(30, 0, 11)
+    assert commitments.sold == by_day(*[0] * 10, 6)
+    assert commitments.sold_money == by_day(*[0] * 10, 120)

@@ -93,10 +93,10 @@ def test_no_residual_is_the_baseline():
 
 
 def test_a_purchase_is_no_larger_than_money_allows():
-    room = l3.Room(*map(np.array, ([True], [[10] * 11], [25.0], [9], [11], [10], [30])))
-    left, base = room.on(np.array([0]))
+    limits = l3.OfferLimits(*map(np.array, ([True], [[10] * 11], [25.0], [9], [11], [10], [30])))
+    left, base = limits.on(np.array([0]))
     assert (left[0], base[0]) == (10, 2)
-    assert room._replace(buys=np.array([False])).on(np.array([0]))[1][0] == 5
+    assert limits._replace(buys=np.array([False])).on(np.array([0]))[1][0] == 5
 
 
 def test_draws_are_legal_and_as_warm_as_asked():
@@ -132,7 +132,7 @@ def test_l3_in_play_is_l3_in_training(scheme):
 
 def test_l2_and_l4_in_play_are_those_in_training():
     l2, l4 = shaken(GoalNetwork((32, 32), 1)), shaken(PriorityNetwork(16, 1))
-    x = RNG.normal(size=(9, inputs.MORNING_INPUTS)).astype(np.float32)
+    x = RNG.normal(size=(9, inputs.DAY_START_INPUTS)).astype(np.float32)
     scales = np.abs(RNG.normal(size=(9, 4))).astype(np.float32) * 10
     thread = RNG.normal(size=(9, inputs.THREAD_INPUTS)).astype(np.float32)
     overall = RNG.normal(size=(1, inputs.OVERALL_INPUTS)).astype(np.float32)

@@ -68,11 +68,11 @@ def end_of(history, w):
     for layer in ("layers.0", "layers.1"):
         mixed = [linear(f"{layer}.mix", normal(x)).reshape(3, HEADS, size) for x in xs]
         new = []
-        for place, x in enumerate(xs):
+        for index, x in enumerate(xs):
             seen = []
             for head in range(HEADS):
                 scores = [
-                    mixed[place][0, head] @ m[1, head] / size**0.5 for m in mixed[: place + 1]
+                    mixed[index][0, head] @ m[1, head] / size**0.5 for m in mixed[: index + 1]
                 ]
                 shares = softmax(np.array(scores))
                 seen.append(sum(s * m[2, head] for s, m in zip(shares, mixed, strict=False)))
@@ -152,7 +152,7 @@ def test_with_l2_and_l4_both_are_asked(l3, seen):
     mind = Mind(Bundle({"l2": l2, "l3": l3, "l4": l4}, About(features=feature_names(), goals=True)))
     columns, view = seen
     goals = mind.goals(columns, view)
-    x = inputs.morning_input(view.static, view.temporal, view.can)
+    x = inputs.day_start_input(view.static, view.temporal, view.can)
     assert (goals == Goals(l2)(x, scales_of(columns))).all() and goals.any()
     told = mind.told(columns, goals)
     scores = Scores(l4)(view.thread, inputs.overall_input(view.static, view.situation, told))
@@ -203,7 +203,7 @@ def test_a_renamed_feature_makes_weights_old(monkeypatch):
 @pytest.mark.parametrize(
     ("layer", "name", "make"),
     [
-        ("L2", "goals.bias", lambda w: Goals({"standard.mean": np.zeros(inputs.MORNING_INPUTS)})),
+        ("L2", "goals.bias", lambda w: Goals({"standard.mean": np.zeros(inputs.DAY_START_INPUTS)})),
         ("L3", "day.bias", lambda w: Offers({**w, "day.bias": np.zeros(3)}, "residual")),
         ("L3", "units.bias", lambda w: Offers(w, "direct")),
         ("L4", "standard.mean", lambda w: Scores(w)),

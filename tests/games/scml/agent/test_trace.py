@@ -73,8 +73,8 @@ class Wild(L1Agent):
             return Decision(ACCEPT_OFFER)
         if chance < 0.4:
             return Decision(random.choice((END_NEGOTIATION, REJECT_OFFER)))
-        low, high = state.morning.prices_in if negotiation.buys else state.morning.prices_out
-        day = state.morning.day + random.randint(0, state.days_ahead)
+        low, high = state.day_start.prices_in if negotiation.buys else state.day_start.prices_out
+        day = state.day_start.day + random.randint(0, state.days_ahead)
         return Decision(
             REJECT_OFFER, (random.randint(1, 20), day, random.randint(low - 2, high + 2))
         )

@@ -237,7 +237,7 @@ class Forgetting(RandomStdAgent):
         self._negotiators.clear()
 
 
-class FailingInTheMorning(SyncRandomStdAgent):
+class FailingAtDayStart(SyncRandomStdAgent):
     def reset(self):
         if getattr(self, "_awi", None):  # else it could not even be made
             raise KeyError("asleep")
@@ -253,7 +253,7 @@ class FailingAfterNegotiations(SyncRandomStdAgent):
     [
         (FailingWithoutWords, "UnspeakableError"),
         (Forgetting, None),
-        (FailingInTheMorning, "KeyError: 'asleep'"),
+        (FailingAtDayStart, "KeyError: 'asleep'"),
         (FailingAfterNegotiations, "KeyError: 'tired'"),
     ],
 )

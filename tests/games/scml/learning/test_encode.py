@@ -18,7 +18,7 @@ from understudy.data.splits import split_of
 from understudy.games.scml.domain import ACCEPT, BUCKETS, END, REJECT
 from understudy.games.scml.learning.encode import encode, summarise
 from understudy.games.scml.learning.goal_labels import Days, GoalSettings
-from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_OPTIONS, ROUND_SAMPLES
+from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_OPTIONS, ROUND_SAMPLES
 from understudy.games.scml.recording.tables import RECORDINGS
 from understudy.games.scml.tournament import play
 from understudy.games.scml.view.columns import packed
@@ -65,7 +65,7 @@ def features_of(table):
 
 @pytest.mark.parametrize("track", PLANS)
 def test_samples_are_bit_for_bit_what_live_agents_saw(track, worlds):
-    recordings, decided, mornings, turns = worlds[track]
+    recordings, decided, day_starts, turns = worlds[track]
     samples = encode(recordings, LIVE)
     lived = [found for name in sorted(turns) for found in turns[name]]
     for name, of_turns in (("turn", "features"), ("left", "left"), ("baseline", "baseline")):
@@ -93,9 +93,9 @@ def test_samples_are_bit_for_bit_what_live_agents_saw(track, worlds):
     bankrupt = Recording(recordings).bankrupt_from
     seen = [
         state
-        for name in sorted(mornings)
-        for state in mornings[name]
-        if state.morning.day < bankrupt[int(name[:2])]
+        for name in sorted(day_starts)
+        for state in day_starts[name]
+        if state.day_start.day < bankrupt[int(name[:2])]
     ]
     found = observed(packed(seen))
     for name, values in (
@@ -128,13 +128,13 @@ def tampered_after(recordings, moment, day, rng):
     days = changed(days, tomorrow | (days["day"].to_numpy() == day), **evening)
     parts = {name: rng.integers(1, 9, len(contracts)) for name in ("quantity", "unit_price", "day")}
     worlds = recordings["worlds"]
-    place = worlds.schema.get_field_index("scores")
+    index = worlds.schema.get_field_index("scores")
     scores = pa.array([[0.5] * len(PLAN.players)], worlds.schema.field("scores").type)
     return {
         "decisions": decisions,
         "days": days,
         "contracts": changed(contracts, ~known, executed=rng.random(len(contracts)) < 0.5, **parts),
-        "worlds": worlds.set_column(place, worlds.schema.field("scores"), scores),
+        "worlds": worlds.set_column(index, worlds.schema.field("scores"), scores),
     }
 
 
@@ -160,10 +160,10 @@ def known_contracts(recordings, moment):
 def changed(table, mask, **columns):
     """The same table with other values in these columns where the mask says."""
     for name, values in columns.items():
-        place = table.schema.get_field_index(name)
-        field = table.schema.field(place)
+        index = table.schema.get_field_index(name)
+        field = table.schema.field(index)
         new = pc.if_else(pa.array(mask), pa.array(values).cast(field.type), table[name])
-        table = table.set_column(place, field, new)
+        table = table.set_column(index, field, new)
     return table
 
 
@@ -194,12 +194,12 @@ def test_nothing_that_happens_later_reaches_a_sample(recordings, share):
     for name in TURNS:
         now, now_told = (t.filter(pa.array(comes_first))[name] for t in (first, first_told))
         assert now.equals(now_told)
-    columns = features_of(MORNING_SAMPLES)
-    mornings, mornings_told = (
+    columns = features_of(DAY_START_SAMPLES)
+    day_starts, day_starts_told = (
         tables["mornings"].filter(pc.field("day") <= day).select(columns)
         for tables in (before, after)
     )
-    assert len(mornings) and mornings.equals(mornings_told)
+    assert len(day_starts) and day_starts.equals(day_starts_told)
     # Later ones are indeed of another world.
     late, late_told = (t.filter(pc.field("moment") > moment) for t in (seen, told))
     for name in ("static", "temporal", "thread", "history"):
@@ -217,7 +217,7 @@ ORDER = [("slot", "ascending"), ("step", "ascending")]
 
 
 def test_targets_are_no_features():
-    for table in (ROUND_SAMPLES, MORNING_SAMPLES):
+    for table in (ROUND_SAMPLES, DAY_START_SAMPLES):
         found = set(features_of(table))
         assert not found & (LABELS | TARGETS)
         assert {"static", "temporal", "days", "role"} <= found
@@ -228,12 +228,12 @@ def test_targets_are_no_features():
 
 def test_labels_are_what_was_answered(recordings, rounds):
     rows = rounds.drop_columns(["history", "thread", "temporal"]).to_pylist()
-    place = 0
+    index = 0
     seen = Counter()
     for one in decisions_of(recordings, None):
         for answer in one.answers:
-            row = rows[place]
-            place += 1
+            row = rows[index]
+            index += 1
             assert (row["moment"], row["slot"], row["player"]) == (
                 one.moment,
                 one.factory,
@@ -252,7 +252,7 @@ def test_labels_are_what_was_answered(recordings, rounds):
                 assert sums == [row["quantity"], row["ahead"], row["price"]]
             assert any(row["residual"]) <= (row["response"] == REJECT)
             seen[row["response"], one.call] += 1
-    assert place == len(rows)
+    assert index == len(rows)
     assert seen[ACCEPT, "counter_all"] and seen[END, "counter_all"] and seen[REJECT, "respond"]
     assert seen[REJECT, "first_proposals"] and seen[REJECT, "propose"]
 
@@ -263,9 +263,9 @@ def test_an_answer_that_is_none_is_no_sample(recordings, rounds):
     asked = np.flatnonzero(pc.equal(decisions["call"], "counter_all").to_numpy())
     waits[asked[[3, 8]]] = True
     nothing = pa.nulls(len(decisions), pa.string())
-    place = decisions.schema.get_field_index("answer")
+    index = decisions.schema.get_field_index("answer")
     answer = pc.if_else(pa.array(waits), nothing, decisions["answer"])
-    waiting = decisions.set_column(place, decisions.schema.field("answer"), answer)
+    waiting = decisions.set_column(index, decisions.schema.field("answer"), answer)
     found = encode({**recordings, "decisions": waiting}, None)["rounds"]
     assert len(found) == len(rounds) - 2
 
@@ -353,7 +353,7 @@ def test_a_recorded_run_is_encoded_and_reads_back_as_it_was(recordings, tmp_path
     counts = encode_stage.encode(games.load("scml"), run, worker=0, quiet=True)
     samples = encode(recordings, None)
     assert counts == summarise(recordings, samples)
-    for table in (ROUND_SAMPLES, MORNING_SAMPLES):
+    for table in (ROUND_SAMPLES, DAY_START_SAMPLES):
         back = shards.read_shard(shards.shard_path(run.samples, table, "00000"), table)
         assert back.equals(samples[table.name])
 
@@ -363,11 +363,11 @@ def test_a_recorded_run_is_encoded_and_reads_back_as_it_was(recordings, tmp_path
 
 def days_of(recordings, **chosen):
     recording = Recording(recordings)
-    mornings = recording.mornings()
+    day_starts = recording.day_starts()
     keys = zip(
-        mornings.owner.tolist(), mornings.states.facts[:, 12].astype(int).tolist(), strict=True
+        day_starts.owner.tolist(), day_starts.states.facts[:, 12].astype(int).tolist(), strict=True
     )
-    return list(keys), Days(recording, mornings, recordings["decisions"], GoalSettings(**chosen))
+    return list(keys), Days(recording, day_starts, recordings["decisions"], GoalSettings(**chosen))
 
 
 def goals_of(deeds):

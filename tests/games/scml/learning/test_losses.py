@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 from tests.games.scml.learning.rows import rows_of
 from understudy.games.scml.agent.l3_offers import TENTHS, UNITS
 from understudy.games.scml.domain import ACCEPT, DAYS, NUM_GOALS, REJECT
-from understudy.games.scml.learning.dataset import MorningRows, round_reader
+from understudy.games.scml.learning.dataset import DayStartRows, round_reader
 from understudy.games.scml.learning.goal_labels import GoalSettings, _shares
 from understudy.games.scml.learning.l2 import targets
 from understudy.games.scml.learning.l3 import NEVER, logits
@@ -50,7 +50,7 @@ def test_targets_are_logs_of_units_and_tenths_over_the_market():
     goals[0, :4] = torch.tensor([math.e - 1, 22.0, 0.0, 44.0])
     possible = torch.ones(1, 8, dtype=torch.bool)
     possible[0, 2:] = False
-    rows = MorningRows(
+    rows = DayStartRows(
         torch.zeros(1, 1), goals, goals, possible, torch.tensor([[10.0, 20.0, 40.0, 1000.0]])
     )
     found = targets(rows)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.games.scml.states import PLACE, state
+from tests.games.scml.states import PROFILE, state
 from understudy.games.scml.learning import rewards
 from understudy.games.scml.view.columns import packed
 
 
-def potential(**morning):
-    return float(rewards.potentials(packed([state(**morning)]))[0])
+def potential(**day_start):
+    return float(rewards.potentials(packed([state(**day_start)]))[0])
 
 
 WORTH = rewards.STOCK_USE * 44 * 18
@@ -40,7 +40,7 @@ def test_a_purchase_is_owed_and_earns_as_stock_up_to_the_lines():
 
 def test_on_the_last_day_and_where_all_perishes_stock_is_worth_nothing():
     assert potential(stock=7, day=49) == 0
-    assert potential(stock=7, place=replace(PLACE, perishable=True, horizon=0)) == 0
+    assert potential(stock=7, profile=replace(PROFILE, perishable=True, horizon=0)) == 0
 
 
 def test_nobody_is_paid_for_losing_money_on_stock():
@@ -54,6 +54,6 @@ def test_gains_fade_with_every_decision_before_the_last_of_a_talk(negotiation):
     found = rewards.negotiation_gains(
         np.array(negotiation, int), worth[negotiation] if negotiation else np.zeros(0)
     )
-    for place, number in enumerate(negotiation):
-        later = negotiation[place + 1 :].count(number)
-        assert found[place] == pytest.approx(worth[number] * rewards.FADE**later)
+    for index, number in enumerate(negotiation):
+        later = negotiation[index + 1 :].count(number)
+        assert found[index] == pytest.approx(worth[number] * rewards.FADE**later)

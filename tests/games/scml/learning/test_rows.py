@@ -10,17 +10,17 @@ from understudy.games.scml.agent.numpy_networks import Goals
 from understudy.games.scml.domain import ACCEPT, DAYS, END, NUM_GOALS, REJECT
 from understudy.games.scml.learning.backfill import _filled, goals_of
 from understudy.games.scml.learning.dataset import (
+    day_start_reader,
     lists,
     moments,
-    morning_reader,
-    room_of,
+    offer_limits,
     round_input,
     round_reader,
 )
 from understudy.games.scml.learning.l4 import MAX_NEGOTIATIONS, decision_reader
 from understudy.games.scml.learning.layer_recipe import weights_of
 from understudy.games.scml.learning.networks import GoalNetwork
-from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
 
@@ -42,16 +42,18 @@ def test_goals_of_yesterday_are_of_the_same_factory_the_day_before():
     keys = [("m", 0, 0), ("m", 0, 1), ("m", 0, 3), ("m", 1, 4), ("n", 1, 5), ("n", 1, 6)]
     match, slot, day = zip(*keys, strict=True)
     goals = np.arange(1, 7)[:, None] * np.ones(NUM_GOALS)
-    table = rows_of(MORNING_SAMPLES, 6, match=match, slot=slot, day=day, goals=goals, scales=SCALES)
-    rows = morning_reader("goals").decode(table)
+    table = rows_of(
+        DAY_START_SAMPLES, 6, match=match, slot=slot, day=day, goals=goals, scales=SCALES
+    )
+    rows = day_start_reader("goals").decode(table)
     assert rows.before[:, 0].tolist() == [0, 1, 0, 0, 0, 5]
     assert rows.goals[:, 3].tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_there_are_two_tellings_of_goals():
-    table = rows_of(MORNING_SAMPLES, 2, goals=np.ones(NUM_GOALS), intent=np.full(NUM_GOALS, 7))
-    assert (morning_reader("goals").decode(table).goals == 1).all()
-    assert (morning_reader("intent").decode(table).goals == 7).all()
+    table = rows_of(DAY_START_SAMPLES, 2, goals=np.ones(NUM_GOALS), intent=np.full(NUM_GOALS, 7))
+    assert (day_start_reader("goals").decode(table).goals == 1).all()
+    assert (day_start_reader("intent").decode(table).goals == 7).all()
 
 
 # --- rounds --------------------------------------------------------------------------------------
@@ -105,8 +107,8 @@ def test_only_an_offer_that_l1_allows_is_learnt_from(columns, offers):
 
 
 def test_of_oneshot_an_offer_has_at_most_a_days_work():
-    assert decoded().room[5] == 30
-    assert decoded(static=feature(f.STATIC, horizon=0)).room[5] == 10
+    assert decoded().limits[5] == 30
+    assert decoded(static=feature(f.STATIC, horizon=0)).limits[5] == 10
 
 
 def test_the_own_offer_before_is_read_back_from_the_features():
@@ -117,10 +119,10 @@ def test_the_own_offer_before_is_read_back_from_the_features():
 
 def test_room_is_as_it_was_put_in():
     row = round_reader("residual").decode(rounds(2, role=[[1, 0], [0, 1]]))
-    room = room_of(row.room.numpy(), row.left.numpy())
-    assert room.buys.tolist() == [True, False]
-    assert (room.low[0], room.high[0], room.base_price[0], room.most[0]) == (36, 44, 42, 30)
-    assert room.money.tolist() == [500, 500] and room.left[0].tolist()[:3] == [8, 5, 0]
+    limits = offer_limits(row.limits.numpy(), row.left.numpy())
+    assert limits.buys.tolist() == [True, False]
+    assert (limits.low[0], limits.high[0], limits.base_price[0], limits.most[0]) == (36, 44, 42, 30)
+    assert limits.money.tolist() == [500, 500] and limits.left[0].tolist()[:3] == [8, 5, 0]
 
 
 def test_l3_reads_all_its_features_in_the_order_of_play():
@@ -176,18 +178,18 @@ def l2():
 
 def test_each_decision_gets_the_goals_of_its_factorys_morning(l2):
     role = [[0, 1], [1, 0], [1, 1]]
-    mornings = rows_of(
-        MORNING_SAMPLES, 3, match="m", slot=[0, 1, 1], day=[2, 2, 3], role=role, scales=SCALES
+    day_starts = rows_of(
+        DAY_START_SAMPLES, 3, match="m", slot=[0, 1, 1], day=[2, 2, 3], role=role, scales=SCALES
     )
-    filled = _filled(rounds(3, match="m", slot=[1, 0, 1], day=[2, 2, 3]), mornings, l2, "stamp")
-    goals = goals_of(mornings, l2)
+    filled = _filled(rounds(3, match="m", slot=[1, 0, 1], day=[2, 2, 3]), day_starts, l2, "stamp")
+    goals = goals_of(day_starts, l2)
     assert len({tuple(row) for row in goals.tolist()}) == 3
     assert (lists(filled, "goal_hat") == goals[[1, 0, 2]]).all()
     assert filled.schema.metadata[b"goals"] == b"stamp"
-    assert goals_of(mornings.slice(0, 0), l2).shape == (0, NUM_GOALS)
+    assert goals_of(day_starts.slice(0, 0), l2).shape == (0, NUM_GOALS)
 
 
 def test_a_decision_without_its_morning_says_what_to_do(l2):
-    mornings = rows_of(MORNING_SAMPLES, 1, match="m", day=1)
+    day_starts = rows_of(DAY_START_SAMPLES, 1, match="m", day=1)
     with pytest.raises(InputError, match=r"no morning\. Encode again: understudy encode scml"):
-        _filled(rounds(match="m", day=2), mornings, l2, "stamp")
+        _filled(rounds(match="m", day=2), day_starts, l2, "stamp")

@@ -30,7 +30,7 @@ from understudy.games.scml.learning.encode import encode
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import MAX_NEGOTIATIONS, decision_reader
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE
-from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.recipes import RECIPES
 from understudy.games.scml.tournament import play
 from understudy.games.scml.view import columns as p
@@ -61,10 +61,10 @@ def samples(recordings, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run") / "samples"
     for number, split in enumerate(SPLITS):
         for name, table in encode(recordings, frozenset({"Steward"})).items():
-            place = table.schema.get_field_index("split")
+            index = table.schema.get_field_index("split")
             words = pa.array([split] * len(table))
-            told = table.set_column(place, table.schema.field("split"), words)
-            schema = ROUND_SAMPLES if name == "rounds" else MORNING_SAMPLES
+            told = table.set_column(index, table.schema.field("split"), words)
+            schema = ROUND_SAMPLES if name == "rounds" else DAY_START_SAMPLES
             write_shard(shard_path(folder, schema, f"{number:05d}"), told)
     return folder
 
@@ -257,7 +257,7 @@ def test_better_decisions_count_more(samples):
     network = awr._network(0)
     found = type("PastOffer", (), {"values": torch.zeros_like(rows.gains)})()
     weight, _ = awr._weights(found, rows)
-    buys = rows.room[:, 0] > 0
+    buys = rows.limits[:, 0] > 0
     for side in (buys, ~buys):
         if side.sum() > 10:
             order = rows.gains[side, 0].argsort()
@@ -297,11 +297,11 @@ def test_goals_are_filled_in_day_by_day(samples, tmp_path):
     fit(small(RECIPES["l2"]), samples, tmp_path / "l2", seed=0)
     fill_goals(samples, tmp_path / "filled", tmp_path / "l2")
     network = Goals(read_bundle(tmp_path / "l2").layers["l2"])
-    mornings = read_shard(shard_path(samples, MORNING_SAMPLES, "00000"), MORNING_SAMPLES)
+    day_starts = read_shard(shard_path(samples, DAY_START_SAMPLES, "00000"), DAY_START_SAMPLES)
     from understudy.games.scml.learning.backfill import goals_of
 
-    told = goals_of(mornings, network)
-    keys = zip(mornings["slot"].to_pylist(), mornings["day"].to_pylist(), strict=True)
+    told = goals_of(day_starts, network)
+    keys = zip(day_starts["slot"].to_pylist(), day_starts["day"].to_pylist(), strict=True)
     by_day = dict(zip(keys, told, strict=True))
     before, after = (
         read_shard(shard_path(folder, ROUND_SAMPLES, "00000"), ROUND_SAMPLES)
@@ -325,9 +325,9 @@ def test_goals_are_filled_in_day_by_day(samples, tmp_path):
 def test_gains_of_all_days_add_up_to_the_score(recordings):
     recording = Recording(recordings)
     gains = rewards.day_gains(recording, recordings["days"]["profit"].to_numpy())
-    mornings = recording.mornings()
-    first = rewards.potentials(mornings.states)[mornings.states.facts[:, p.DAY] == 0]
-    owner = mornings.owner[mornings.states.facts[:, p.DAY] == 0]
+    day_starts = recording.day_starts()
+    first = rewards.potentials(day_starts.states)[day_starts.states.facts[:, p.DAY] == 0]
+    owner = day_starts.owner[day_starts.states.facts[:, p.DAY] == 0]
     total = np.zeros(len(recording.names))
     total[owner] = first
     total += gains.sum(axis=1)

@@ -9,7 +9,7 @@ from understudy.games.scml.players.steward import (
     CHOOSY,
     FIRM,
     LAST_ROUND,
-    Room,
+    FreeCapacity,
     ask,
     bid,
     is_large_enough,
@@ -26,9 +26,9 @@ COMPANY = ("Greedy", "Random", "SyncRandom", "Steward")
 def plan(sizes=(4, 4, 4), steps=30, players=COMPANY, seed=3, **options):
     """Every level has one of each, in another order."""
     turns = [
-        PlayerRef(players[(place + level) % len(players)])
+        PlayerRef(players[(index + level) % len(players)])
         for level, size in enumerate(sizes)
-        for place in range(size)
+        for index in range(size)
     ]
     return WorldPlan(
         match="m",
@@ -39,7 +39,7 @@ def plan(sizes=(4, 4, 4), steps=30, players=COMPANY, seed=3, **options):
         seed=seed,
         run=0,
         players=tuple(turns),
-        slots=tuple(place for place, ref in enumerate(turns) if ref.name == "Steward"),
+        slots=tuple(index for index, ref in enumerate(turns) if ref.name == "Steward"),
         watched=frozenset({"Steward"}),
         **options,
     )
@@ -104,17 +104,19 @@ def test_bids_rise_to_the_highest_price_and_stay():
 
 
 def test_an_order_must_take_its_share_or_all_that_is_left():
-    room = Room({0: 2, 1: 10}, need=0, pooled=False)
-    assert is_large_enough(2, 0, room, buyers=2)  # all of today
-    assert not is_large_enough(5, 1, room, buyers=2)  # 12 units for two: 6 each
-    assert is_large_enough(6, 1, room, buyers=2)
-    assert is_large_enough(7, 1, room, buyers=1)  # nobody need take more than seven
+    capacity = FreeCapacity({0: 2, 1: 10}, need=0, pooled=False)
+    assert is_large_enough(2, 0, capacity, buyers=2)  # all of today
+    assert not is_large_enough(5, 1, capacity, buyers=2)  # 12 units for two: 6 each
+    assert is_large_enough(6, 1, capacity, buyers=2)
+    assert is_large_enough(7, 1, capacity, buyers=1)  # nobody need take more than seven
 
 
 def test_a_unit_that_may_be_used_up_is_not_offered_twice():
-    lasting, pooled = (Room({0: 5, 1: 5}, need=0, pooled=pooled) for pooled in (False, True))
-    for room in (lasting, pooled):
-        room.sell(0, 5)
+    lasting, pooled = (
+        FreeCapacity({0: 5, 1: 5}, need=0, pooled=pooled) for pooled in (False, True)
+    )
+    for capacity in (lasting, pooled):
+        capacity.sell(0, 5)
     assert (lasting.open_days(), lasting.total()) == ([1], 5)
     assert (pooled.open_days(), pooled.total()) == ([], 0)
 

@@ -193,8 +193,8 @@ def test_a_long_story_is_one_short_line():
 
 
 def test_many_that_fail_are_counted():
-    names = [f"p{place}" for place in range(MOST_LINES + 3)]
-    lines = summary([world("m", names, *(f"{place} 0 E: e" for place in range(len(names))))])
+    names = [f"p{index}" for index in range(MOST_LINES + 3)]
+    lines = summary([world("m", names, *(f"{index} 0 E: e" for index in range(len(names))))])
     assert len(lines) == MOST_LINES + 1
     assert lines[-1] == "faults: and of 3 more players"
 

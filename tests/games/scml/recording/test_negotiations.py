@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.games.scml.states import PLACE
+from tests.games.scml.states import PROFILE
 from understudy.games.scml.domain import ROUNDS
 from understudy.games.scml.recording.negotiations import (
     AGREED,
@@ -16,7 +16,7 @@ from understudy.games.scml.recording.negotiations import (
     NOT_RECORDED,
     OUT_OF_ROUNDS,
     RecordedNegotiation,
-    negotiations,
+    negotiations_by_day,
     opens,
     read,
     written,
@@ -48,7 +48,7 @@ def decisions(*rows):
 
 def reconstructed(*rows, agreed=None):
     agreements = {} if agreed is None else {(5, BUYER, SELLER): agreed}
-    (only,) = negotiations(decisions(*rows), [0, 1], agreements)[5]
+    (only,) = negotiations_by_day(decisions(*rows), [0, 1], agreements)[5]
     return only
 
 
@@ -133,7 +133,7 @@ def test_the_last_offer_of_an_agreement_is_the_contract():
 @pytest.mark.parametrize("levels", [2, 3, 4, 5])
 def test_who_opens_in_a_recording_opens_in_play(levels):
     for level in range(levels):
-        assert opens(level, levels) == replace(PLACE, level=level, levels=levels).opens
+        assert opens(level, levels) == replace(PROFILE, level=level, levels=levels).opens
         assert level == 0 or opens(level, levels) != opens(level - 1, levels)
 
 

@@ -16,7 +16,7 @@ BUILT_INS = ("Greedy", "Random", "SyncRandom", "DoNothing")
 
 
 def case(players, sizes, steps, seed=7, track="std"):
-    turns = tuple(players[place % len(players)] for place in range(sum(sizes)))
+    turns = tuple(players[index % len(players)] for index in range(sum(sizes)))
     return Case(track, "test", turns, sizes, steps, seed)
 
 

@@ -210,9 +210,9 @@ def test_bankruptcy_is_the_evening_before_the_first_morning_without_talks(run):
     fallen = find_world(run, "broke")["factories"]
     for place, factory in enumerate(fallen):
         days = [day for day in rows(run, DAY_LEDGER, "broke") if day["factory"] == place]
-        mornings = [day["day"] for day in days if day["bankrupt"]]
+        day_starts = [day["day"] for day in days if day["bankrupt"]]
         ended_below = len(days) - 1 if factory["score"] < 0 else None
-        assert factory["bankrupt"] == (mornings[0] - 1 if mornings else ended_below)
+        assert factory["bankrupt"] == (day_starts[0] - 1 if day_starts else ended_below)
     assert any(factory["bankrupt"] is not None for factory in fallen)
 
 

@@ -20,10 +20,10 @@ def panels(results, name="season"):
     return {panel.title.split(":")[0]: panel for panel in made}
 
 
-def columns(html, place):
+def columns(html, index):
     """The cells of a column of the last table."""
     rows = html[html.rindex("<tbody>") :].split("<tr>")[1:]
-    return [unescape(re.findall(r"<td[^>]*>(.*?)</td>", row)[place]) for row in rows]
+    return [unescape(re.findall(r"<td[^>]*>(.*?)</td>", row)[index]) for row in rows]
 
 
 def test_the_strongest_comes_first_everywhere():
@@ -46,9 +46,9 @@ def test_the_numbers_are_those_of_strength():
         best.official.value, abs=6e-4
     )
     assert columns(made["How they play"].html, 14)[0] == str(best.configurations)
-    for place, level in enumerate(("first", "middle", "last")):
+    for index, level in enumerate(("first", "middle", "last")):
         at = best.levels[level]
-        cells = [columns(made["Levels"].html, 1 + 4 * place + offset)[0] for offset in range(4)]
+        cells = [columns(made["Levels"].html, 1 + 4 * index + offset)[0] for offset in range(4)]
         half = (at.adjusted.high - at.adjusted.low) / 2
         assert [float(cell) for cell in cells] == pytest.approx(
             [at.mean, at.adjusted.value, half, at.rows], abs=6e-4
@@ -72,7 +72,7 @@ def test_whom_the_results_are_about_stands_against_the_others():
 
 
 def test_many_players_are_all_in_the_tables_but_not_in_the_charts():
-    effects = {f"player {place:02}": -place / 10 for place in range(MOST + 5)}
+    effects = {f"player {index:02}": -index / 10 for index in range(MOST + 5)}
     made = panels(Tournament(effects, configurations=120, competitors=4).play())
     assert len(columns(made["How they play"].html, 0)) == MOST + 5
     assert made["Head to head"].html.count('scope="row"') == MOST

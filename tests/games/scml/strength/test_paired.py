@@ -55,11 +55,11 @@ def test_duels_are_meetings_with_the_same_dice(results):
         if one[3] == other[3]:
             duel = expected.setdefault((one[4], other[4]), [])
             duel.append((one[5] > other[5], one[5] - other[5]))
-    for place, (first, second) in enumerate(met.ends):
+    for index, (first, second) in enumerate(met.ends):
         duels = expected[rows.names[first], rows.names[second]]
-        assert count[place] == len(duels)
-        assert wins[place] == sum(won for won, _ in duels)
-        assert gaps[place] == pytest.approx(sum(gap for _, gap in duels))
+        assert count[index] == len(duels)
+        assert wins[index] == sum(won for won, _ in duels)
+        assert gaps[index] == pytest.approx(sum(gap for _, gap in duels))
 
 
 def test_a_tie_is_half_a_win():

@@ -79,7 +79,7 @@ def test_it_is_the_least_squares_effect_of_the_player():
 
 
 def test_known_effects_are_recovered_from_incomplete_blocks():
-    effects = {f"p{place}": value for place, value in enumerate(np.linspace(-0.5, 0.5, 7))}
+    effects = {f"p{index}": value for index, value in enumerate(np.linspace(-0.5, 0.5, 7))}
     strength = assess(Tournament(effects, configurations=200, competitors=3).play(5))
     assert adjusted(strength) == pytest.approx(effects, abs=0.03)
     assert [player.player for player in strength.players] == sorted(effects, reverse=True)
@@ -139,8 +139,8 @@ def test_what_a_slot_is_worth_does_not_matter():
     shift = np.random.default_rng(9).normal(0, 5, 1000)
     key = results["seed"].to_numpy() * 16 + results["slot"].to_numpy()
     score = results["score"].to_numpy() + shift[key]
-    place = results.schema.get_field_index("score")
-    moved = results.set_column(place, "score", pa.array(score))
+    index = results.schema.get_field_index("score")
+    moved = results.set_column(index, "score", pa.array(score))
     before, after = assess(results), assess(moved)
     assert adjusted(after) == pytest.approx(adjusted(before))
     for one, other in zip(before.pairs, after.pairs, strict=True):
@@ -204,7 +204,7 @@ def test_pairs_need_the_same_slot_and_dice_and_ties_count_half():
 
 
 def test_win_rate_against_the_field():
-    rows = [(seed, 0, "abc"[place], 3 - place) for seed in range(5) for place in range(3)]
+    rows = [(seed, 0, "abc"[index], 3 - index) for seed in range(5) for index in range(3)]
     strength = found(assess(scores(*rows)))
     assert [strength[name].win_rate.value for name in "abc"] == [1, 0.5, 0]
     assert strength["a"].win_rate.low == pytest.approx(0.722, abs=0.001)  # ten of ten: Wilson
@@ -380,7 +380,7 @@ def test_the_same_seed_gives_the_same_intervals():
 
 
 def test_a_season_is_assessed_in_seconds():
-    effects = {f"p{place}": place / 45 for place in range(45)}
+    effects = {f"p{index}": index / 45 for index in range(45)}
     results = Tournament(effects, configurations=500, competitors=4).play()
     begun = time.process_time()
     strength = assess(results)

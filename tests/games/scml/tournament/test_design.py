@@ -45,8 +45,8 @@ def test_in_every_slot_each_of_a_set_plays_once_and_all_else_is_equal(field):
         assert len(worlds) == len(slots) == len(chosen)
         for slot in slots:
             assert {world.players[slot] for world in worlds} == chosen
-        for place in set(range(len(worlds[0].players))) - set(slots):
-            assert len({world.players[place] for world in worlds}) == 1
+        for index in set(range(len(worlds[0].players))) - set(slots):
+            assert len({world.players[index] for world in worlds}) == 1
         same = {(w.seed, w.steps, w.factories_per_level, w.slots) for w in worlds}
         assert len(same) == 1
 
@@ -105,7 +105,7 @@ def test_sizes_days_and_fillers_are_the_leagues():
     assert {len(world.slots) for world in worlds} == {2, 3, 4}
     for world in worlds:
         others = set(range(len(world.players))) - set(world.slots)
-        assert {world.players[place].name for place in others} <= set(catalogue.FILLERS["std"])
+        assert {world.players[index].name for index in others} <= set(catalogue.FILLERS["std"])
 
 
 def test_champions_have_one_factory_each_and_no_company():
@@ -120,7 +120,7 @@ def test_champions_have_one_factory_each_and_no_company():
 def test_penguins_fill_the_world_of_penguins():
     (world, *_) = plan(tournament(field="penguins"), purpose=COMPETE)
     others = set(range(len(world.players))) - set(world.slots)
-    assert {world.players[place].name for place in others} == {"Penguin"}
+    assert {world.players[index].name for index in others} == {"Penguin"}
 
 
 def test_no_two_seeds_or_purposes_share_a_configuration():
@@ -223,7 +223,7 @@ whatever = st.fixed_dictionaries(
 
 
 def planned(asked):
-    refs = tuple(PlayerRef(f"p{place}") for place in range(asked["players"]))
+    refs = tuple(PlayerRef(f"p{index}") for index in range(asked["players"]))
     made = Tournament(
         field=asked["field"],
         competitors=refs,
@@ -263,7 +263,7 @@ def test_worlds_kept_in_full_are_spread_over_the_tournament(asked, keep):
     cut = schedule(made, purpose=COMPETE, keep=keep)
     chosen = [world for chunk in cut.fixtures.values() for world in chunk]
     assert [world.match for world in chosen] == [world.match for world in worlds]
-    kept = [place for place, world in enumerate(chosen) if world.filmed]
+    kept = [index for index, world in enumerate(chosen) if world.filmed]
     assert len(kept) <= keep
     assert len(kept) >= min(keep, len(worlds)) / 2  # every so-manieth, so at worst one of two
     assert all(len(chunk) <= 6 for chunk in cut.fixtures.values())

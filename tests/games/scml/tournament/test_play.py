@@ -19,7 +19,7 @@ SIMULATORS = ("engine", "scml")
 
 
 def plan(players, sizes, steps, **options):
-    turns = tuple(PlayerRef(players[place % len(players)]) for place in range(sum(sizes)))
+    turns = tuple(PlayerRef(players[index % len(players)]) for index in range(sum(sizes)))
     given = {"match": "m", "field": "test", "track": "std", "seed": 7, "run": 0, "slots": (0, 2)}
     return WorldPlan(factories_per_level=sizes, steps=steps, players=turns, **{**given, **options})
 
@@ -62,16 +62,16 @@ def test_a_recording_is_what_its_tables_say():
     contracts = played.recordings["contracts"].to_pylist()
     days = played.recordings["days"].to_pylist()
     assert [row["number"] for row in contracts] == list(range(len(contracts)))
-    for place, row in enumerate(results):
-        own = [day for day in days if day["factory"] == place]
+    for index, row in enumerate(results):
+        own = [day for day in days if day["factory"] == index]
         assert [day["day"] for day in own] == list(range(10))
-        sold = [c for c in contracts if c["seller"] == place]
+        sold = [c for c in contracts if c["seller"] == index]
         assert row["sales"] == len(sold)
-        assert row["agreements"] == len(sold) + sum(c["buyer"] == place for c in contracts)
+        assert row["agreements"] == len(sold) + sum(c["buyer"] == index for c in contracts)
         due = [c["quantity"] for c in sold if c["executed"]]
         assert row["promised"] == sum(due) + sum(day["sale_quantity"] for day in own)
         assert row["produced"] + row["shortfall"] == row["promised"]
-        start = world["balances"][place]
+        start = world["balances"][index]
         assert row["score"] == (start + sum(day["profit"] for day in own)) / start
 
 

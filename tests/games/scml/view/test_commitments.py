@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.games.scml.agent.test_l1_safety import PLACE, state
-from understudy.games.scml.agent.l1_safety import Room, Safety
+from tests.games.scml.agent.test_l1_safety import PROFILE, state
+from understudy.games.scml.agent.l1_safety import RemainingCapacity, Safety
 from understudy.games.scml.domain import DAYS, SafetySettings
 from understudy.games.scml.engine.config import FactoryConfig
 from understudy.games.scml.engine.factory import Factory, Today
@@ -67,38 +67,38 @@ def simulated(known, buys=False, ahead=0, extra=0):
     return sum(result.shortfall for result in made.results), inputs, made.stock
 
 
-def room_of(known):
-    place = replace(PLACE, lines=LINES, horizon=OPEN - 1, perishable=known["perishable"])
+def remaining_of(known):
+    profile = replace(PROFILE, lines=LINES, horizon=OPEN - 1, perishable=known["perishable"])
     here = state(
         known["bought"],
         known["sold"],
-        place=place,
+        profile=profile,
         stock=known["stock"],
         supply_quantity=known["supply"],
         sale_quantity=known["sale"],
     )
-    return Room(here, SafetySettings(conserves=known["conserves"]))
+    return RemainingCapacity(here, SafetySettings(conserves=known["conserves"]))
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(known=books)
 def test_what_can_be_sold_is_the_most_with_which_the_simulator_is_short_of_nothing_more(known):
-    room, (before, inputs, stock) = room_of(known), simulated(known)
-    assert room.days == OPEN
-    assert c.find_inputs(room.book, OPEN) == stock
-    assert room.book.inputs[:OPEN].tolist() == inputs
-    assert c.shortfall(room.book, c.NO_DAY, 0) == before
+    remaining, (before, inputs, stock) = remaining_of(known), simulated(known)
+    assert remaining.days == OPEN
+    assert c.find_inputs(remaining.book, OPEN) == stock
+    assert remaining.book.inputs[:OPEN].tolist() == inputs
+    assert c.shortfall(remaining.book, c.NO_DAY, 0) == before
     for ahead in range(OPEN):
         safe = [q for q in range(MOST) if simulated(known, False, ahead, q)[0] <= before]
-        assert room.to_sell(ahead) == max(safe)
-    assert room.by_day(False).tolist() == [room.to_sell(ahead) for ahead in range(OPEN)]
+        assert remaining.to_sell(ahead) == max(safe)
+    assert remaining.by_day(False).tolist() == [remaining.to_sell(ahead) for ahead in range(OPEN)]
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(known=books)
 def test_what_can_be_bought_is_the_most_that_could_be_worked_on(known):
     """No more input on its day than lines; where stock lasts, no more left over in the end."""
-    room, (_, inputs, stock) = room_of(known), simulated(known)
+    remaining, (_, inputs, stock) = remaining_of(known), simulated(known)
     lasts = not known["conserves"] and not known["perishable"]
     for ahead in range(OPEN):
         if lasts:
@@ -106,35 +106,37 @@ def test_what_can_be_bought_is_the_most_that_could_be_worked_on(known):
             useful = [q for q in range(MOST) if left_over[q] <= LINES] if stock < LINES else []
         else:
             useful = [q for q in range(MOST) if inputs[ahead] + q <= LINES]
-        assert room.to_buy(ahead) == max(useful, default=0)
-    assert room.by_day(True).tolist() == [room.to_buy(ahead) for ahead in range(OPEN)]
+        assert remaining.to_buy(ahead) == max(useful, default=0)
+    assert remaining.by_day(True).tolist() == [remaining.to_buy(ahead) for ahead in range(OPEN)]
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(known=books, offers=st.lists(st.tuples(st.booleans(), few, few, few), max_size=6))
 def test_a_commitment_takes_capacity_need_and_money(known, offers):
     """Sales are as if they had been there from the beginning; purchases only lessen the need."""
-    room, later = room_of(known), dict(known)
-    free = room.money
+    remaining, later = remaining_of(known), dict(known)
+    free = remaining.money
     for buys, quantity, ahead, price in offers:
-        need = [room.to_buy(day) for day in range(OPEN)] if buys else []
-        room.take(buys, (quantity, room.today + ahead, price))
+        need = [remaining.to_buy(day) for day in range(OPEN)] if buys else []
+        remaining.take(buys, (quantity, remaining.today + ahead, price))
         if buys:
             free -= quantity * price
-            assert [room.to_buy(day) for day in range(OPEN)] == [max(0, n - quantity) for n in need]
+            assert [remaining.to_buy(day) for day in range(OPEN)] == [
+                max(0, n - quantity) for n in need
+            ]
         elif ahead < OPEN:
-            free -= quantity * PLACE.cost
+            free -= quantity * PROFILE.cost
             sold = list(later["sold"])
             sold[ahead] += quantity
             later["sold"] = sold
-    assert room.money == free
-    assert room.by_day(False).tolist() == room_of(later).by_day(False).tolist()
+    assert remaining.money == free
+    assert remaining.by_day(False).tolist() == remaining_of(later).by_day(False).tolist()
 
 
 def test_outside_the_open_days_nothing_remains():
-    room = Room(state(stock=9, day=47))
+    remaining = RemainingCapacity(state(stock=9, day=47))
     for buys in (False, True):
-        found = [c.remaining_on(room.book, buys, ahead) for ahead in (-1, 0, 2, 3, DAYS)]
+        found = [c.remaining_on(remaining.book, buys, ahead) for ahead in (-1, 0, 2, 3, DAYS)]
         assert [units > 0 for units in found] == [False, True, True, False, False]
 
 
@@ -156,19 +158,19 @@ def test_turns_and_live_play_keep_the_same_book():
     chosen = SafetySettings(reserve=0.4)
     columns, safety = packed([here]), Safety.of(here, chosen)
     turns = LiveTurns(columns, np.zeros(len(negotiations), np.float32), chosen)
-    for place, (negotiation, quantity) in enumerate(
+    for index, (negotiation, quantity) in enumerate(
         zip(negotiations, (2, 0, 3, 1, 2), strict=True)
     ):
-        turns.come(place)
+        turns.come(index)
         found = turns.found
-        assert found.left[place].tolist() == safety.room.by_day(negotiation.buys).tolist()
-        assert found.money[place] == safety.room.money
-        assert found.safe[place] == safety.allows(negotiation.buys, negotiation.heard[1:])
-        same_side = [other.buys for other in negotiations[:place]].count(negotiation.buys)
-        assert found.features[place, f.TURN_AT.served] == np.float32(same_side / 6)
-        turns.take(negotiation.buys, quantity, place % 3, 10)
+        assert found.left[index].tolist() == safety.remaining.by_day(negotiation.buys).tolist()
+        assert found.money[index] == safety.remaining.money
+        assert found.safe[index] == safety.allows(negotiation.buys, negotiation.heard[1:])
+        same_side = [other.buys for other in negotiations[:index]].count(negotiation.buys)
+        assert found.features[index, f.TURN_AT.served] == np.float32(same_side / 6)
+        turns.take(negotiation.buys, quantity, index % 3, 10)
         if quantity:
-            safety.room.take(negotiation.buys, (quantity, here.morning.day + place % 3, 10))
+            safety.remaining.take(negotiation.buys, (quantity, here.day_start.day + index % 3, 10))
 
 
 NEGOTIATIONS = {"a": True, "b": False, "c": False, "d": True, "e": False}

@@ -15,7 +15,7 @@ from understudy.games.scml.domain import DAYS
 from understudy.games.scml.view import day_features, negotiation_features, observe, turns
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view.columns import packed
-from understudy.games.scml.view.commitments import empty_commitments
+from understudy.games.scml.view.commitments import empty_book
 
 TABLES = {
     "STATIC_AT": f.STATIC,
@@ -106,7 +106,7 @@ def test_nothing_is_left_over_from_before():
     before = [part.copy() for part in (out.static, out.situation, out.can, out.money)]
     for part in (out.static, out.situation, out.can, out.money):
         part[:] = np.nan
-    day_features.fill_states(columns, 0.1, False, empty_commitments(), np.zeros((4, DAYS)), out)
+    day_features.fill_states(columns, 0.1, False, empty_book(), np.zeros((4, DAYS)), out)
     for part, same in zip((out.static, out.situation, out.can, out.money), before, strict=True):
         assert np.array_equal(part, same)
 

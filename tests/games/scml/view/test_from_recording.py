@@ -29,11 +29,11 @@ def world(request, worlds):
     return worlds[request.param]
 
 
-def mornings_of(recordings, players=LIVE):
+def day_starts_of(recordings, players=LIVE):
     recording = Recording(recordings, players)
-    mornings = recording.mornings()
-    states = unpacked(mornings.states, ())
-    for owner, row, state in zip(mornings.owner, mornings.row.tolist(), states, strict=True):
+    day_starts = recording.day_starts()
+    states = unpacked(day_starts.states, ())
+    for owner, row, state in zip(day_starts.owner, day_starts.row.tolist(), states, strict=True):
         yield recording.names[owner], row, state
 
 
@@ -42,7 +42,7 @@ def test_a_recalled_state_is_the_one_the_agent_saw(world):
     names = Recording(recordings).names
     found = {}
     for one in decisions_of(recordings, LIVE):
-        assert one.player == "Live" and one.day == one.state.morning.day
+        assert one.player == "Live" and one.day == one.state.day_start.day
         assert len(one.answers) == len(one.state.negotiations) > 0
         found.setdefault(names[one.factory], []).append(one.state)
     assert sum(map(len, found.values())) > 100
@@ -53,10 +53,10 @@ def test_a_recalled_morning_is_the_one_the_agent_saw(world):
     recordings, _, seen, _ = world
     recording = Recording(recordings)
     found = {}
-    for name, _, state in mornings_of(recordings):
+    for name, _, state in day_starts_of(recordings):
         found.setdefault(name, []).append(state)
     solvent = {
-        name: [state for state in states if state.morning.day < recording.bankrupt_from[k]]
+        name: [state for state in states if state.day_start.day < recording.bankrupt_from[k]]
         for k, name in enumerate(recording.names)
         if (states := seen.get(name))
     }
@@ -70,9 +70,9 @@ def test_the_worlds_have_what_is_hard_to_tell(worlds):
         for of_one in worlds[name][1].values()
         for state in of_one
     ]
-    assert any(sum(state.promises.bought[1:]) for state in states)
-    assert any(sum(state.promises.sold[1:]) for state in states)
-    assert any(state.morning.stock_falls for state in states)
+    assert any(sum(state.commitments.bought[1:]) for state in states)
+    assert any(sum(state.commitments.sold[1:]) for state in states)
+    assert any(state.day_start.stock_falls for state in states)
     assert (
         max(len(negotiation.offers) for state in states for negotiation in state.negotiations) > 10
     )
@@ -84,11 +84,11 @@ def test_contracts_with_the_bankrupt_are_no_promises(worlds):
     rows = recordings["days"].to_pylist()
     first = min(row["day"] for row in rows if row["bankrupt"])
     differing = set()
-    for _, number, state in mornings_of(recordings, None):
+    for _, number, state in day_starts_of(recordings, None):
         shown = rows[number]["supplies"], rows[number]["sales"]
-        told = list(state.promises.bought), list(state.promises.sold)
+        told = list(state.commitments.bought), list(state.commitments.sold)
         if shown != told:
-            differing.add(state.morning.day)
+            differing.add(state.day_start.day)
             assert sum(map(sum, told)) < sum(map(sum, shown))
     assert differing and min(differing) >= first
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.games.scml.memories import PLAN, SHORT, played
-from tests.games.scml.states import MORNING, PLACE, state
+from tests.games.scml.states import DAY_START, PROFILE, state
 from understudy.games.scml.agent.l1_safety import Safety
 from understudy.games.scml.domain import BUY_SHARE, DAYS, SELL_SHARE, SafetySettings
 from understudy.games.scml.view import features as f
@@ -58,7 +58,10 @@ OF_NEGOTIATIONS = ("thread", "history", "length", "role", "baseline", "safe")
 
 def test_features_are_finite_and_within_bounds(world):
     recordings, _ = world
-    for columns in (Recording(recordings).calls().states, Recording(recordings).mornings().states):
+    for columns in (
+        Recording(recordings).calls().states,
+        Recording(recordings).day_starts().states,
+    ):
         found = o.observed(columns)
         for values in (found.static, found.temporal, found.situation, found.thread, found.history):
             assert np.isfinite(values).all() and np.abs(values).max(initial=0) <= f.MOST
@@ -98,23 +101,26 @@ def test_l1_says_the_same_of_columns_as_of_a_state(world):
 
 def baseline(safety, buys):
     """By its definition: half of what is safe on the first possible day, rounded up."""
-    morning, room = safety.state.morning, safety.room
-    wish = morning.price_in * BUY_SHARE if buys else morning.price_out * SELL_SHARE
+    day_start, remaining = safety.state.day_start, safety.remaining
+    wish = day_start.price_in * BUY_SHARE if buys else day_start.price_out * SELL_SHARE
     price = safety.clip_price(buys, round(wish))
     for ahead in np.flatnonzero(safety.days(buys)).tolist():
-        half = ((room.to_buy if buys else room.to_sell)(ahead) + 1) // 2
-        offer = safety.clip(buys, (half, room.today + ahead, price))
+        half = ((remaining.to_buy if buys else remaining.to_sell)(ahead) + 1) // 2
+        offer = safety.clip(buys, (half, remaining.today + ahead, price))
         return [0, 0, price] if offer is None else [offer[0], ahead, price]
     return [0, 0, price]
 
 
 def assert_as_safety(state_, chosen):
     found, safety = o.observe(state_, chosen), Safety.of(state_, chosen)
-    room = safety.room
+    remaining = safety.remaining
     for ahead in range(DAYS):
-        assert found.bounds[0, :, ahead].tolist() == [room.to_buy(ahead), room.to_sell(ahead)]
+        assert found.bounds[0, :, ahead].tolist() == [
+            remaining.to_buy(ahead),
+            remaining.to_sell(ahead),
+        ]
         assert found.days[0, ahead] == (ahead <= state_.days_ahead)
-    assert found.money[0] == room.money
+    assert found.money[0] == remaining.money
     for k, negotiation in enumerate(state_.negotiations):
         assert found.baseline[k].tolist() == baseline(safety, negotiation.buys)
         heard = negotiation.heard
@@ -249,9 +255,9 @@ def test_of_days_that_cannot_be_agreed_on_nothing_is_told():
 
 def test_a_world_without_days_ahead_is_told_like_any_other():
     """OneShot is padded to the same shapes; its one day is as the last of a Standard world."""
-    place = replace(PLACE, horizon=0)
-    one = o.observe(state(bought=(4,), sold=(3,), place=place, day=20))
-    other = o.observe(state(bought=(4,), sold=(3,), day=PLACE.steps - 1))
+    profile = replace(PROFILE, horizon=0)
+    one = o.observe(state(bought=(4,), sold=(3,), profile=profile, day=20))
+    other = o.observe(state(bought=(4,), sold=(3,), day=PROFILE.steps - 1))
     assert one.temporal.tobytes() == other.temporal.tobytes()
     assert one.bounds.tobytes() == other.bounds.tobytes()
     assert one.days.sum() == other.days.sum() == 1
@@ -266,7 +272,12 @@ def test_a_history_is_told_from_its_beginning_and_then_empty():
         assert found.length[0] == len(shown)
         assert not found.history[0, len(shown) :].any()
         expected = [
-            (offer.mine, offer.quantity / 10, (offer.day - MORNING.day) / 10, (offer.price - 9) / 2)
+            (
+                offer.mine,
+                offer.quantity / 10,
+                (offer.day - DAY_START.day) / 10,
+                (offer.price - 9) / 2,
+            )
             for offer in shown
         ]
         assert np.array_equal(
@@ -284,5 +295,5 @@ def test_features_have_names():
         assert all(meaning for meaning in names.values())
     assert not set(f.STATIC) & set(f.SITUATION)
     assert o.can(state()).tolist() == [1, 1]
-    assert o.can(state(place=replace(PLACE, level=0))).tolist() == [0, 1]
-    assert o.can(state(place=replace(PLACE, level=2))).tolist() == [1, 0]
+    assert o.can(state(profile=replace(PROFILE, level=0))).tolist() == [0, 1]
+    assert o.can(state(profile=replace(PROFILE, level=2))).tolist() == [1, 0]

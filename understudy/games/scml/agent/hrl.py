@@ -24,7 +24,7 @@ from understudy.games.scml.domain import NUM_GOALS, Offer, SafetySettings
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.view.columns import Packed, packed
 from understudy.games.scml.view.observe import Observed, observed
-from understudy.games.scml.view.state import Memory, State, morning_of, place_of, promises_of
+from understudy.games.scml.view.state import Memory, State, commitments_of, day_start_of, profile_of
 from understudy.games.scml.view.turns import LiveTurns
 
 _RESPONSES = (ACCEPT_OFFER, REJECT_OFFER, END_NEGOTIATION)
@@ -86,10 +86,11 @@ class HRLAgent(StdSyncAgent):
 
     def init(self) -> None:
         """The world is there."""
-        self._place = place_of(self.awi)
+        self._profile = profile_of(self.awi)
         self._check_track()
-        named = self.id, self._place
-        self._dice = random.Random(repr(named))  # the same wherever the same world is played
+        # The same wherever the same world is played; the old name of the class is part of the seed.
+        named = repr((self.id, self._profile)).replace("FactoryProfile(", "Place(")
+        self._dice = random.Random(named)
         own = self.id, type(self).__name__
         self._notes = None if self.trace is None else Notes(self.trace, *own)
         super().init()
@@ -99,8 +100,8 @@ class HRLAgent(StdSyncAgent):
         if self._mind is None:
             return
         if self.checkpoint is not SHIPPED:
-            self._mind.require(self._place.horizon)
-        elif self._place.horizon not in self._mind.about.horizons:
+            self._mind.require(self._profile.horizon)
+        elif self._profile.horizon not in self._mind.about.horizons:
             self._mind = None
 
     def before_step(self) -> None:
@@ -110,7 +111,7 @@ class HRLAgent(StdSyncAgent):
         # In scml stock never falls. Where it does, production takes from it.
         self._stock_falls = self._stock_falls or stock < self._stock_before
         self._stock_before = stock
-        self._morning = morning_of(self.awi, self._stock_falls)
+        self._day_start = day_start_of(self.awi, self._stock_falls)
         self._set_goals()
         self._memory.open_day()
         self._offered = {}
@@ -119,14 +120,14 @@ class HRLAgent(StdSyncAgent):
         """L2: what to be after today, raw and as the layers above read it."""
         self._goals = self._told = np.zeros((1, NUM_GOALS), np.float32)
         if self._mind is not None:
-            columns = packed([State(self._place, self._morning, promises_of(self.awi), ())])
+            columns = packed([State(self._profile, self._day_start, commitments_of(self.awi), ())])
             seen = observed(columns, SafetySettings(self._reserve))
             self._goals = self._mind.goals(columns, seen)
             self._told = self._mind.told(columns, self._goals)
 
     def first_proposals(self) -> dict[str, Offer | None]:
         """A first offer to everybody, made at once, by a factory that opens its talks."""
-        if not self._place.opens:
+        if not self._profile.opens:
             return {}
         state = self._state(name for name in self.negotiators if self.get_nmi(name) is not None)
         decided = self._decide(state, "first_proposals")
@@ -161,20 +162,20 @@ class HRLAgent(StdSyncAgent):
         negotiations = tuple(
             self._memory.negotiation(name, name in suppliers) for name in sorted(partners)
         )
-        return State(self._place, self._morning, promises_of(self.awi), negotiations)
+        return State(self._profile, self._day_start, commitments_of(self.awi), negotiations)
 
     def _decide(self, state: State, call: str) -> dict[str, Decision]:
         """In order of priority, each with what those before it have left."""
         now = self._deliberate(state)
         decided: dict[str, Decision] = {}
         turns: list[Turn] = []
-        for place in now.ranked.order.tolist():
-            negotiation = state.negotiations[place]
-            now.turns.come(place)
-            wish = self.decide(now, place)
-            decision = self.guard(now, place, wish)
+        for index in now.ranked.order.tolist():
+            negotiation = state.negotiations[index]
+            now.turns.come(index)
+            wish = self.decide(now, index)
+            decision = self.guard(now, index, wish)
             if self._notes is not None:
-                turns.append(turn_of(now, place, wish, decision))
+                turns.append(turn_of(now, index, wish, decision))
             decided[negotiation.partner] = decision
             binding = negotiation.heard[1:] if decision.response is ACCEPT_OFFER else decision.offer
             self._offered.pop(negotiation.partner, None)
@@ -182,12 +183,12 @@ class HRLAgent(StdSyncAgent):
                 now.turns.take(negotiation.buys, 0, 0, 0)
             else:
                 quantity, day, price = binding
-                now.turns.take(negotiation.buys, quantity, day - state.morning.day, price)
-                now.safety.room.take(negotiation.buys, binding)
+                now.turns.take(negotiation.buys, quantity, day - state.day_start.day, price)
+                now.safety.remaining.take(negotiation.buys, binding)
                 self._offered[negotiation.partner] = binding
         if self._notes is not None:
             has_goals = self._mind is not None and self._mind.about.goals
-            self._notes.write(state.morning.day, call, self._goals if has_goals else None, turns)
+            self._notes.write(state.day_start.day, call, self._goals if has_goals else None, turns)
         return decided
 
     def _deliberate(self, state: State) -> Deliberation:
@@ -199,7 +200,7 @@ class HRLAgent(StdSyncAgent):
             if self.get_nmi(partner) is None:
                 del self._offered[partner]  # that talk is over: signed, or never will be
             elif partner not in decided_about:
-                safety.room.take(partner in self.awi.my_suppliers, offer)
+                safety.remaining.take(partner in self.awi.my_suppliers, offer)
         seen = observed(columns, settings)
         ranked, thought = self._rank(columns, seen), None
         if self._mind is not None:
@@ -213,22 +214,22 @@ class HRLAgent(StdSyncAgent):
             return priorities(teacher_scores(seen.thread), columns.first)
         return self._mind.rank(columns, seen, self._told)
 
-    def decide(self, now: Deliberation, place: int) -> Decision:
+    def decide(self, now: Deliberation, index: int) -> Decision:
         """L3, about one talk. Without weights: accept what is safe, else offer the baseline."""
         if self._mind is not None and now.thought is not None:
             found = now.turns.found
-            chosen = self._mind.choose(now.thought, now.columns, now.seen, found, place, self._dice)
-            return _decision(chosen, now.state.morning.day)
-        if now.turns.found.safe[place]:
+            chosen = self._mind.choose(now.thought, now.columns, now.seen, found, index, self._dice)
+            return _decision(chosen, now.state.day_start.day)
+        if now.turns.found.safe[index]:
             return Decision(ACCEPT_OFFER)
-        quantity, ahead, price = now.turns.found.baseline[place].tolist()
+        quantity, ahead, price = now.turns.found.baseline[index].tolist()
         if quantity == 0:
             return Decision(END_NEGOTIATION)
-        return Decision(REJECT_OFFER, (quantity, now.state.morning.day + ahead, price))
+        return Decision(REJECT_OFFER, (quantity, now.state.day_start.day + ahead, price))
 
-    def guard(self, now: Deliberation, place: int, wish: Decision) -> Decision:
+    def guard(self, now: Deliberation, index: int, wish: Decision) -> Decision:
         """L1: an unsafe acceptance becomes the nearest safe offer; an unsafe offer is cut."""
-        negotiation, safety = now.state.negotiations[place], now.safety
+        negotiation, safety = now.state.negotiations[index], now.safety
         if wish.response is ACCEPT_OFFER and negotiation.heard is not None:
             if safety.allows(negotiation.buys, negotiation.heard[1:]):
                 return wish

@@ -15,7 +15,7 @@ from understudy.games.scml.view.columns import Packed, most_units, packed
 from understudy.games.scml.view.state import State
 
 
-class Room:
+class RemainingCapacity:
     """What is left to promise. Whoever promises takes room; nobody gets it twice."""
 
     def __init__(
@@ -23,10 +23,10 @@ class Room:
     ) -> None:
         """Of a state; `columns` where it lies in columns already."""
         settings, columns = settings or SafetySettings(), columns or packed([state])
-        self.today = state.morning.day
-        self.book = commitments.empty_commitments()
+        self.today = state.day_start.day
+        self.book = commitments.empty_book()
         how = settings.reserve, settings.conserves
-        commitments.open_book(columns.facts[0], columns.promises[0], *how, self.book)
+        commitments.open_book(columns.facts[0], columns.commitments[0], *how, self.book)
 
     @property
     def money(self) -> float:
@@ -67,7 +67,7 @@ class Safety:
     """L1 for one state: the agenda of today, and the room left in it."""
 
     state: State
-    room: Room
+    remaining: RemainingCapacity
     most_quantity: int
 
     @staticmethod
@@ -76,21 +76,27 @@ class Safety:
     ) -> "Safety":
         """With all room still to be given away; `columns` where the state lies in some already."""
         columns = columns or packed([state])
-        return Safety(state, Room(state, settings, columns), most_units(columns.facts[0]))
+        return Safety(
+            state, RemainingCapacity(state, settings, columns), most_units(columns.facts[0])
+        )
 
     def days(self, buys: bool) -> list[bool]:
         """The time mask: for which days from now anything may be agreed."""
-        return [quantity > 0 for quantity in self.room.by_day(buys).tolist()]
+        return [quantity > 0 for quantity in self.remaining.by_day(buys).tolist()]
 
     def most(self, buys: bool, ahead: int, price: int) -> int:
         """The largest safe quantity for a day and price."""
-        room = self.room
-        found = min(room.to_buy(ahead), room.affordable(price)) if buys else room.to_sell(ahead)
+        remaining = self.remaining
+        found = (
+            min(remaining.to_buy(ahead), remaining.affordable(price))
+            if buys
+            else remaining.to_sell(ahead)
+        )
         return min(found, self.most_quantity)
 
     def clip_price(self, buys: bool, price: int) -> int:
         """Within what may be offered."""
-        low, high = self.state.morning.prices_in if buys else self.state.morning.prices_out
+        low, high = self.state.day_start.prices_in if buys else self.state.day_start.prices_out
         return min(max(price, low), high)
 
     def clip(self, buys: bool, offer: Offer | None) -> Offer | None:
@@ -99,7 +105,7 @@ class Safety:
             return None
         quantity, day, price = offer
         price = self.clip_price(buys, price)
-        quantity = min(quantity, self.most(buys, day - self.room.today, price))
+        quantity = min(quantity, self.most(buys, day - self.remaining.today, price))
         return (quantity, day, price) if quantity > 0 else None
 
     def allows(self, buys: bool, offer: Offer) -> bool:

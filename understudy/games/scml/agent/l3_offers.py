@@ -40,7 +40,7 @@ HEADS: Final[Mapping[Scheme, Mapping[str, int]]] = {
 }
 
 
-class Room(NamedTuple):
+class OfferLimits(NamedTuple):
     """What decides how choices and offers hang together, by row."""
 
     buys: Array

@@ -53,8 +53,8 @@ def _weigh(scores, first, weight, order):  # type: ignore[no-untyped-def]
             total += math.exp(scores[k] - highest)
         for k in range(start, stop):
             weight[k] = math.exp(scores[k] - highest) / total
-            place = k
-            while place > start and scores[order[place - 1]] < scores[k]:
-                order[place] = order[place - 1]
-                place -= 1
-            order[place] = k
+            index = k
+            while index > start and scores[order[index - 1]] < scores[k]:
+                order[index] = order[index - 1]
+                index -= 1
+            order[index] = k

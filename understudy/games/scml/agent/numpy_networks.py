@@ -59,7 +59,7 @@ class Goals(_Layer):
 
     def __init__(self, weights: Weights) -> None:
         expected = {
-            "standard.mean": (inputs.MORNING_INPUTS,),
+            "standard.mean": (inputs.DAY_START_INPUTS,),
             "goals.bias": (NUM_GOALS,),
         }
         _check(weights, expected, "L2")

@@ -78,60 +78,60 @@ def _normal(x, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _look(mixed, place, shares, out):  # type: ignore[no-untyped-def]
+def _look(mixed, index, shares, out):  # type: ignore[no-untyped-def]
     """What one offer sees of itself and those before it."""
     width = len(out)
     size = width // HEADS
     for head in range(HEADS):
         start, highest, total = head * size, -math.inf, 0.0
-        for other in range(place + 1):
+        for other in range(index + 1):
             score = 0.0
             for j in range(size):
-                score += mixed[place, start + j] * mixed[other, width + start + j]
+                score += mixed[index, start + j] * mixed[other, width + start + j]
             shares[other] = score / math.sqrt(size)
             highest = max(highest, shares[other])
-        for other in range(place + 1):
+        for other in range(index + 1):
             shares[other] = math.exp(shares[other] - highest)
             total += shares[other]
         for j in range(size):
             out[start + j] = 0.0
-        for other in range(place + 1):
+        for other in range(index + 1):
             share = shares[other] / total
             for j in range(size):
                 out[start + j] += share * mixed[other, 2 * width + start + j]
 
 
 @kernel
-def _step(w, layer, place, s):  # type: ignore[no-untyped-def]
+def _step(w, layer, index, s):  # type: ignore[no-untyped-def]
     """One offer through one layer."""
     width = s.x.shape[1]
-    _look(s.mixed, place, s.shares, s.seen)
+    _look(s.mixed, index, s.shares, s.seen)
     affine(s.seen, w.out[layer], w.out_bias[layer], s.some)
     for j in range(width):
-        s.x[place, j] += s.some[j]
-    _normal(s.x[place], s.some)
+        s.x[index, j] += s.some[j]
+    _normal(s.x[index], s.some)
     affine(s.some, w.up[layer], w.up_bias[layer], s.wide)
     for j in range(len(s.wide)):
         s.wide[j] = max(s.wide[j], np.float32(0.0))
     affine(s.wide, w.down[layer], w.down_bias[layer], s.some)
     for j in range(width):
-        s.x[place, j] += s.some[j]
+        s.x[index, j] += s.some[j]
 
 
 @kernel
 def _end(history, last, w, s, found):  # type: ignore[no-untyped-def]
     """The last offer's view of a talk."""
     width, layers = w.offer.shape[1], len(w.mix)
-    for place in range(last + 1):
-        affine(history[place], w.offer, w.offer_bias, s.x[place])
+    for index in range(last + 1):
+        affine(history[index], w.offer, w.offer_bias, s.x[index])
         for j in range(width):
-            s.x[place, j] += w.ago[last - place, j] + w.ago_bias[j]
+            s.x[index, j] += w.ago[last - index, j] + w.ago_bias[j]
     for layer in range(layers):
-        for place in range(last + 1):
-            _normal(s.x[place], s.some)
-            affine(s.some, w.mix[layer], w.mix_bias[layer], s.mixed[place])
-        for place in range(last if layer == layers - 1 else 0, last + 1):
-            _step(w, layer, place, s)
+        for index in range(last + 1):
+            _normal(s.x[index], s.some)
+            affine(s.some, w.mix[layer], w.mix_bias[layer], s.mixed[index])
+        for index in range(last if layer == layers - 1 else 0, last + 1):
+            _step(w, layer, index, s)
     _normal(s.x[last], found)
 
 

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle
-from understudy.games.scml.agent.l3_offers import Room, price_of, units_mask, units_of
+from understudy.games.scml.agent.l3_offers import OfferLimits, price_of, units_mask, units_of
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
 from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores
 from understudy.games.scml.arrays import Array
@@ -72,7 +72,7 @@ class Mind:
         """L2: raw goals for the day of a morning, [1, NUM_GOALS]; 0 where L3 knows none."""
         if self._goals is None:
             return np.zeros((1, NUM_GOALS), np.float32)
-        x = inputs.morning_input(seen.static, seen.temporal, seen.can)
+        x = inputs.day_start_input(seen.static, seen.temporal, seen.can)
         return self._goals(x, scales_of(columns))
 
     def told(self, columns: Packed, goals: Array) -> Array:
@@ -97,26 +97,26 @@ class Mind:
         columns: Packed,
         seen: Observed,
         turns: Turns,
-        place: int,
+        index: int,
         dice: random.Random,
     ) -> Choice:
         """L3: what to do in one talk, whose turn has come."""
         of_negotiation = inputs.negotiation_input(
-            seen.thread[place, None], turns.features[place, None]
+            seen.thread[index, None], turns.features[index, None]
         )
         x = np.concatenate([thought.state, of_negotiation], axis=1)
-        hidden = self._offers.hidden(x, thought.histories[place, None])
-        legal = np.array([turns.safe[place], turns.baseline[place, 0] > 0, True])
+        hidden = self._offers.hidden(x, thought.histories[index, None])
+        legal = np.array([turns.safe[index], turns.baseline[index, 0] > 0, True])
         scores = self._offers.linear("response", hidden)[0]
         response = draw(scores, legal, self.about.response_heat, dice)
         if response != REJECT:
             return Choice(response)
-        return self._offer(hidden, _room(columns, turns, place), dice)
+        return self._offer(hidden, _offer_limits(columns, turns, index), dice)
 
-    def _offer(self, hidden: Array, room: Room, dice: random.Random) -> Choice:
+    def _offer(self, hidden: Array, limits: OfferLimits, dice: random.Random) -> Choice:
         heat, scheme = self.about.offer_heat, self._offers.scheme
-        day = draw(self._offers.linear("day", hidden)[0], room.left[0] > 0, heat, dice)
-        left, base = room.on(np.array([day]))
+        day = draw(self._offers.linear("day", hidden)[0], limits.left[0] > 0, heat, dice)
+        left, base = limits.on(np.array([day]))
         on_day = self._offers.on(hidden, day, int(left[0]))
         allowed = units_mask(scheme, left, base)[0]
         units = draw(self._offers.linear("units", on_day)[0], allowed, heat, dice)
@@ -128,7 +128,7 @@ class Mind:
             (
                 int(units_of(scheme, np.array([units]), left, base)[0]),
                 day,
-                int(price_of(scheme, np.array([price]), *room[3:5], room.base_price)[0]),
+                int(price_of(scheme, np.array([price]), *limits[3:5], limits.base_price)[0]),
             ),
         )
 
@@ -149,17 +149,17 @@ def draw(scores: Array, legal: Array | None, heat: float, dice: random.Random) -
     return min(found, len(scores) - 1)
 
 
-def _room(columns: Packed, turns: Turns, place: int) -> Room:
+def _offer_limits(columns: Packed, turns: Turns, index: int) -> OfferLimits:
     facts = columns.facts[0]
-    buys = bool(columns.negotiations[place, p.BUYS])
+    buys = bool(columns.negotiations[index, p.BUYS])
     low, high = (p.LOW_IN, p.HIGH_IN) if buys else (p.LOW_OUT, p.HIGH_OUT)
-    return Room(
+    return OfferLimits(
         np.array([buys]),
-        turns.left[place, None].astype(np.int64),
-        turns.money[place, None],
+        turns.left[index, None].astype(np.int64),
+        turns.money[index, None],
         np.array([int(facts[low])]),
         np.array([int(facts[high])]),
-        turns.baseline[place, None, 2].astype(np.int64),
+        turns.baseline[index, None, 2].astype(np.int64),
         np.array([most_units(facts)]),
     )
 

@@ -129,15 +129,15 @@ def append(path: Path, decided: Decided) -> None:
         os.close(file)
 
 
-def turn_of(now: "Deliberation", place: int, wish: "Decision", said: "Decision") -> Turn:
+def turn_of(now: "Deliberation", index: int, wish: "Decision", said: "Decision") -> Turn:
     """What is to be said of a talk, before what it promises is taken from the room."""
     negotiation, found, today = (
-        now.state.negotiations[place],
+        now.state.negotiations[index],
         now.turns.found,
-        now.state.morning.day,
+        now.state.day_start.day,
     )
     heard = None if negotiation.heard is None else _offer(negotiation.heard[1:])
-    units, ahead, price = found.baseline[place].tolist()
+    units, ahead, price = found.baseline[index].tolist()
     wished, spoken = _words(wish), _words(said)
     cuts = cuts_of(heard, wished, spoken)
     return Turn(
@@ -145,9 +145,9 @@ def turn_of(now: "Deliberation", place: int, wish: "Decision", said: "Decision")
         buys=negotiation.buys,
         round=negotiation.round,
         heard=heard,
-        weight=round(float(now.ranked.weight[place]), 6),
-        units_left=tuple(found.left[place, : now.state.days_ahead + 1].tolist()),
-        money_left=round(float(found.money[place]), 2),
+        weight=round(float(now.ranked.weight[index]), 6),
+        units_left=tuple(found.left[index, : now.state.days_ahead + 1].tolist()),
+        money_left=round(float(found.money[index]), 2),
         baseline=(units, today + ahead, price) if units > 0 else None,
         wish=wished[0],
         wish_offer=wished[1],

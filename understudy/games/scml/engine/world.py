@@ -72,7 +72,7 @@ class World(Economy):
         self.faults: list[Fault] = []
         self.watchdog = Watchdog(call_seconds, call_wall_seconds, self.note_fault)
         self.exogenous_summary: list[tuple[float, float]] = []
-        self._set_places()
+        self._set_levels()
         self.open_day()
         self.agendas = [Agenda(*self.ranges(product)) for product in range(config.num_products)]
         with self.watchdog.watching():
@@ -84,7 +84,7 @@ class World(Economy):
         self._met: tuple[int, list[Pairing]] = -1, []
         """How many were bankrupt and who met then: the same as long as nobody else is."""
 
-    def _set_places(self) -> None:
+    def _set_levels(self) -> None:
         """Who makes and who uses each product, by name; the outside world is one of them."""
         names, num_products = self.config.names, self.config.num_products
         self.suppliers: list[list[str]] = [[] for _ in range(num_products)]

@@ -23,7 +23,7 @@ from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import NUM_GOALS
 from understudy.games.scml.learning.dataset import lists
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE
-from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.view import inputs
 
 _NOTE = "goals"
@@ -46,25 +46,25 @@ def fill_goals(
     for number, path in enumerate(paths, start=1):
         out = target / path.name
         if shard_note(out, _NOTE) != stamp:
-            mornings = read_shard(
-                shard_path(source, MORNING_SAMPLES, shard_key(path)), MORNING_SAMPLES
+            day_starts = read_shard(
+                shard_path(source, DAY_START_SAMPLES, shard_key(path)), DAY_START_SAMPLES
             )
-            write_shard(out, _filled(read_shard(path, ROUND_SAMPLES), mornings, network, stamp))
+            write_shard(out, _filled(read_shard(path, ROUND_SAMPLES), day_starts, network, stamp))
         if progress is not None:
             progress(number, len(paths))
     with writing(target / GOALS_FILE) as aside:
         aside.write_bytes(file.read_bytes())
 
 
-def _filled(rounds: pa.Table, mornings: pa.Table, network: Goals, stamp: str) -> pa.Table:
-    goals = goals_of(mornings, network)
-    place = pc.index_in(_key(rounds), value_set=_key(mornings).combine_chunks())
-    if place.null_count:
+def _filled(rounds: pa.Table, day_starts: pa.Table, network: Goals, stamp: str) -> pa.Table:
+    goals = goals_of(day_starts, network)
+    index = pc.index_in(_key(rounds), value_set=_key(day_starts).combine_chunks())
+    if index.null_count:
         raise InputError(
             "some decisions are of a day that has no morning. Encode again: understudy encode scml "
             "--fresh"
         )
-    told = goals[place.to_numpy()]
+    told = goals[index.to_numpy()]
     column = ROUND_SAMPLES.arrow().get_field_index("goal_hat")
     flat = pa.array(np.ascontiguousarray(told).reshape(-1), pa.float32())
     values = pa.FixedSizeListArray.from_arrays(flat, type=rounds.schema.field("goal_hat").type)
@@ -73,14 +73,14 @@ def _filled(rounds: pa.Table, mornings: pa.Table, network: Goals, stamp: str) ->
     return filled.replace_schema_metadata(metadata)
 
 
-def goals_of(mornings: pa.Table, network: Goals) -> Array:
+def goals_of(day_starts: pa.Table, network: Goals) -> Array:
     """What L2 says of each morning, raw, [rows, NUM_GOALS]."""
-    if not len(mornings):
+    if not len(day_starts):
         return np.zeros((0, NUM_GOALS), np.float32)
-    x = inputs.morning_input(
-        lists(mornings, "static"), lists(mornings, "temporal"), lists(mornings, "role")
+    x = inputs.day_start_input(
+        lists(day_starts, "static"), lists(day_starts, "temporal"), lists(day_starts, "role")
     )
-    return network(x, lists(mornings, "scales"))
+    return network(x, lists(day_starts, "scales"))
 
 
 def _key(table: pa.Table) -> pa.ChunkedArray:

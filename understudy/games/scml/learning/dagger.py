@@ -22,7 +22,7 @@ from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle,
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE, first_weights
-from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.tournament.design import Tournament, WorldPlan, schedule
 from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
@@ -68,7 +68,7 @@ class DaggerRecipe:
         goals = run.samples / GOALS_FILE
         return {
             "weights": [self._first(run)],
-            "samples": whole_shards(run.samples, (MORNING_SAMPLES, ROUND_SAMPLES)),
+            "samples": whole_shards(run.samples, (DAY_START_SAMPLES, ROUND_SAMPLES)),
             "goals": [goals] if goals.is_file() else [],
         }
 
@@ -133,7 +133,7 @@ def _play_and_encode(task: _Task) -> None:
 
     recordings = play(task.plans).recordings
     samples = encode(recordings, frozenset({task.player}))
-    for table in (MORNING_SAMPLES, ROUND_SAMPLES):  # the latter marks the task as done
+    for table in (DAY_START_SAMPLES, ROUND_SAMPLES):  # the latter marks the task as done
         write_shard(shard_path(task.folder, table, task.key), samples[table.name])
 
 

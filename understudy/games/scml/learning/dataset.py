@@ -17,7 +17,7 @@ from understudy.data.shards import shard_paths
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
 from understudy.games.scml.agent.l3_offers import (
-    Room,
+    OfferLimits,
     Scheme,
     price_option,
     units_mask,
@@ -26,8 +26,8 @@ from understudy.games.scml.agent.l3_offers import (
 from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import HORIZON, REJECT, RULES
 from understudy.games.scml.learning.samples import (
-    MORNING_OPTIONS,
-    MORNING_SAMPLES,
+    DAY_START_OPTIONS,
+    DAY_START_SAMPLES,
     ROUND_OPTIONS,
     ROUND_SAMPLES,
 )
@@ -58,8 +58,8 @@ class RoundRows(NamedTuple):
     allowed: Bool[Tensor, "B U"]
     """Options of `units`, on that day."""
     left: Int[Tensor, "B D"]
-    room: Float[Tensor, "B 6"]
-    """Buys, money, lowest, highest and baseline's price, most units: see `room_of`."""
+    limits: Float[Tensor, "B 6"]
+    """Buys, money, lowest, highest and baseline's price, most units: see `offer_limits`."""
     done: Int[Tensor, "B 3"]
     """The offer in raw units: units, days ahead, price."""
     last: Int[Tensor, "B 3"]
@@ -72,8 +72,8 @@ class RoundRows(NamedTuple):
         return RoundRows(*(x.index_select(0, rows) for x in self))
 
 
-class MorningRows(NamedTuple):
-    """Mornings, with what the day's goals were."""
+class DayStartRows(NamedTuple):
+    """DayStarts, with what the day's goals were."""
 
     x: Float[Tensor, "B F"]
     goals: Float[Tensor, "B G"]
@@ -84,9 +84,9 @@ class MorningRows(NamedTuple):
     """By bucket: buying, selling."""
     scales: Float[Tensor, "B 4"]
 
-    def take(self, rows: Int[Tensor, " N"]) -> "MorningRows":
+    def take(self, rows: Int[Tensor, " N"]) -> "DayStartRows":
         """Some of the rows."""
-        return MorningRows(*(x.index_select(0, rows) for x in self))
+        return DayStartRows(*(x.index_select(0, rows) for x in self))
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,10 @@ def round_reader(scheme: Scheme) -> Reader[RoundRows]:
     )
 
 
-def morning_reader(goals: str) -> Reader[MorningRows]:
+def day_start_reader(goals: str) -> Reader[DayStartRows]:
     """For L2; `goals` names the telling of goals to learn from."""
     columns = ("match", "slot", "day", "static", "temporal", "role", goals, "legal", "scales")
-    return Reader(MORNING_SAMPLES, columns, lambda rows: _mornings(rows, goals))
+    return Reader(DAY_START_SAMPLES, columns, lambda rows: _day_starts(rows, goals))
 
 
 def streams(
@@ -189,12 +189,14 @@ def round_input(rows: pa.Table) -> Array:
     )
 
 
-def room_of(room: Array, left: Array) -> Room:
+def offer_limits(limits: Array, left: Array) -> OfferLimits:
     """The columns of `RoundRows` as `l3_offers.py` needs them."""
-    buys, money, low, high, price, most = room.T
+    buys, money, low, high, price, most = limits.T
     whole = (part.astype(np.int64) for part in (low, high, price, most))
     low, high, price, most = whole
-    return Room(buys > 0, left.astype(np.int64), money.astype(np.float64), low, high, price, most)
+    return OfferLimits(
+        buys > 0, left.astype(np.int64), money.astype(np.float64), low, high, price, most
+    )
 
 
 def _rounds(rows: pa.Table, scheme: Scheme) -> RoundRows:
@@ -203,11 +205,11 @@ def _rounds(rows: pa.Table, scheme: Scheme) -> RoundRows:
     thread = lists(rows, "thread")
     most = np.where(lists(rows, "static")[:, f.STATIC_AT.horizon] > 0, _WIDE * lines, lines)
     columns = (buys, rows["money"].to_numpy(), prices[:, 0], prices[:, 1], baseline[:, 2], most)
-    room_columns = np.stack(columns, axis=1).astype(np.float32)
-    room = room_of(room_columns, left)
+    limit_columns = np.stack(columns, axis=1).astype(np.float32)
+    limits = offer_limits(limit_columns, left)
     done = np.stack([rows[name].to_numpy() for name in ("quantity", "ahead", "price")], axis=1)
     response, day = rows["response"].to_numpy(), np.clip(done[:, 1], 0, left.shape[1] - 1)
-    there, base = room.on(day)
+    there, base = limits.on(day)
     legal = unpack_legal(rows["legal"], ROUND_OPTIONS)
     units = units_option(scheme, done[:, 0], there, base)
     allowed = units_mask(scheme, there, base)
@@ -222,38 +224,38 @@ def _rounds(rows: pa.Table, scheme: Scheme) -> RoundRows:
             "response": response.astype(np.int64),
             "day": day.astype(np.int64),
             "units": units.astype(np.int64),
-            "price": price_option(scheme, done[:, 2], room.low, room.high, room.base_price),
+            "price": price_option(scheme, done[:, 2], limits.low, limits.high, limits.base_price),
             "offers": (response == REJECT) & (there > 0),
             "legal": legal,
             "allowed": allowed,
             "left": left.astype(np.int64),
-            "room": room_columns,
+            "limits": limit_columns,
             "done": done.astype(np.int64),
-            "last": _last(thread, room, lines),
+            "last": _last(thread, limits, lines),
             "gains": np.stack([rows[n].to_numpy() for n in ("talk_gain", "day_gain")], axis=1),
         },
     )
 
 
-def _last(thread: Array, room: Room, lines: Array) -> Array:
+def _last(thread: Array, limits: OfferLimits, lines: Array) -> Array:
     at = f.THREAD_AT
     quantity, ahead = thread[:, at.own_quantity] * lines, thread[:, at.own_ahead] * HORIZON
-    price = room.low + thread[:, at.own_price] * (room.high - room.low)
+    price = limits.low + thread[:, at.own_price] * (limits.high - limits.low)
     parts = quantity, ahead, price
     return np.rint(np.stack(parts, axis=1)).astype(np.int64)
 
 
-def _mornings(rows: pa.Table, goals: str) -> MorningRows:
+def _day_starts(rows: pa.Table, goals: str) -> DayStartRows:
     told = lists(rows, goals)
     slot, day = rows["slot"].to_numpy(), rows["day"].to_numpy()
     match = rows["match"].combine_chunks().dictionary_encode().indices.to_numpy()
     before = np.zeros_like(told)
     follows = (slot[1:] == slot[:-1]) & (match[1:] == match[:-1]) & (day[1:] == day[:-1] + 1)
     before[1:][follows] = told[:-1][follows]
-    x = inputs.morning_input(lists(rows, "static"), lists(rows, "temporal"), lists(rows, "role"))
-    possible = unpack_legal(rows["legal"], MORNING_OPTIONS)
+    x = inputs.day_start_input(lists(rows, "static"), lists(rows, "temporal"), lists(rows, "role"))
+    possible = unpack_legal(rows["legal"], DAY_START_OPTIONS)
     values = {"x": x, "goals": told, "before": before, "possible": possible}
-    return _tensors(MorningRows, {**values, "scales": lists(rows, "scales")})
+    return _tensors(DayStartRows, {**values, "scales": lists(rows, "scales")})
 
 
 def _tensors(kind: type[B], columns: Mapping[str, Array]) -> B:

@@ -25,7 +25,7 @@ from understudy.games.scml.domain import (
 )
 from understudy.games.scml.learning.goal_labels import Days, GoalSettings
 from understudy.games.scml.learning.rewards import contract_worth, day_gains, negotiation_gains
-from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.columns import Packed
 from understudy.games.scml.view.from_recording import NONE, Calls, Recording, codes, offers_of
@@ -48,7 +48,7 @@ def encode(
         "rounds": _rounds(
             recording, recordings["decisions"], recordings["days"], recordings.get("advice")
         ),
-        "mornings": _mornings(recording, recordings["decisions"], recordings["days"]),
+        "mornings": _day_starts(recording, recordings["decisions"], recordings["days"]),
     }
 
 
@@ -69,7 +69,7 @@ def _rounds(
     checked = _Checked(done, turns)
     owner = calls.owner[state]
     columns = {
-        **_keys(recording, owner, day, _places_within(owner)),
+        **_keys(recording, owner, day, _numbers_within(owner)),
         "moment": rows["moment"],
         "call": call,
         "partner": rows["partner"],
@@ -163,8 +163,8 @@ def _heard(states: Packed, day: Ints) -> Ints:
 def _rows_of(advice: pa.Table, rows: pa.Table) -> Ints:
     """The row of advice on each decision; NONE where there is none."""
     keys = [_key(table) for table in (advice, rows)]
-    places = pc.index_in(keys[1], value_set=keys[0].combine_chunks())
-    return pc.fill_null(places, NONE).to_numpy().astype(np.int64)
+    indices = pc.index_in(keys[1], value_set=keys[0].combine_chunks())
+    return pc.fill_null(indices, NONE).to_numpy().astype(np.int64)
 
 
 def _key(table: pa.Table) -> Any:
@@ -201,26 +201,26 @@ def _at(day: Ints) -> Ints:
     return np.stack([nothing, day, nothing], axis=1)
 
 
-def _places_within(owner: Ints) -> Ints:
+def _numbers_within(owner: Ints) -> Ints:
     """0, 1, 2, ... within each run of equal numbers."""
     new = np.ones(len(owner), bool)
     new[1:] = np.diff(owner) != 0
-    place = np.arange(len(owner))
-    return place - np.maximum.accumulate(np.where(new, place, 0))
+    number = np.arange(len(owner))
+    return number - np.maximum.accumulate(np.where(new, number, 0))
 
 
 # --- mornings ------------------------------------------------------------------------------------
 
 
-def _mornings(recording: Recording, decisions: pa.Table, days: pa.Table) -> pa.Table:
-    mornings = recording.mornings()
-    facts = mornings.states.facts
-    seen = observed(mornings.states)
-    day, owner = facts[:, p.DAY].astype(np.int64), mornings.owner
-    done = Days(recording, mornings, decisions, GoalSettings())
+def _day_starts(recording: Recording, decisions: pa.Table, days: pa.Table) -> pa.Table:
+    day_starts = recording.day_starts()
+    facts = day_starts.states.facts
+    seen = observed(day_starts.states)
+    day, owner = facts[:, p.DAY].astype(np.int64), day_starts.owner
+    done = Days(recording, day_starts, decisions, GoalSettings())
     possible = done.reachable[:, :, None] & done.can[:, None, :]
     return _build(
-        MORNING_SAMPLES,
+        DAY_START_SAMPLES,
         {
             **_keys(recording, owner, day, day),
             **_state(seen, facts, np.arange(len(day))),
@@ -249,8 +249,8 @@ def _keys(recording: Recording, owner: Ints, day: Ints, step: Ints) -> dict[str,
     }
 
 
-def _words(words: Sequence[str], places: Ints) -> pa.Array:
-    return pa.array(words, pa.string()).take(pa.array(places))
+def _words(words: Sequence[str], indices: Ints) -> pa.Array:
+    return pa.array(words, pa.string()).take(pa.array(indices))
 
 
 def _state(seen: Observed, facts: Array, state: Ints) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def _state(seen: Observed, facts: Array, state: Ints) -> dict[str, Any]:
 
 def _consequences(recording: Recording, days: pa.Table, owner: Ints, day: Ints) -> dict[str, Any]:
     profit = days["profit"].to_numpy()[recording.day_row[owner, day]]
-    initial = np.maximum(recording.place[owner, p.INITIAL], 1.0)
+    initial = np.maximum(recording.profiles[owner, p.INITIAL], 1.0)
     return {"reward": (profit / initial).astype(np.float32), "outcome": recording.score[owner]}
 
 
@@ -294,11 +294,11 @@ def summarise(
     recordings: Mapping[str, pa.Table], samples: Mapping[str, pa.Table]
 ) -> dict[str, float]:
     """Counts for the sanity summary; they add up over shards."""
-    rounds, mornings = samples["rounds"], samples["mornings"]
+    rounds, day_starts = samples["rounds"], samples["mornings"]
     counts: dict[str, float] = {
         "matches": len(recordings["worlds"]),
         "decisions": len(rounds),
-        "mornings": len(mornings),
+        "mornings": len(day_starts),
     }
     for name in ("split", "player"):
         for row in pc.value_counts(rounds[name]).to_pylist():

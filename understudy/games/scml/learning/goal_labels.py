@@ -15,7 +15,7 @@ import pyarrow as pa
 from understudy.games.scml.arrays import Bools, Floats, Ints
 from understudy.games.scml.domain import BUCKETS, BUY_SHARE, NUM_GOALS, SELL_SHARE
 from understudy.games.scml.view import columns as p
-from understudy.games.scml.view.from_recording import NONE, Mornings, Recording, offers_of
+from understudy.games.scml.view.from_recording import NONE, DayStarts, Recording, offers_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class GoalSettings:
 class Deeds(NamedTuple):
     """Offers or deals."""
 
-    morning: Ints
+    day_start: Ints
     """Which row of the mornings."""
     side: Ints
     """0 buying, 1 selling."""
@@ -56,12 +56,18 @@ class Days:
     """What was done on each of these mornings' days."""
 
     def __init__(
-        self, recording: Recording, mornings: Mornings, decisions: pa.Table, settings: GoalSettings
+        self,
+        recording: Recording,
+        day_starts: DayStarts,
+        decisions: pa.Table,
+        settings: GoalSettings,
     ) -> None:
         self._settings = settings
-        self._facts = mornings.states.facts
+        self._facts = day_starts.states.facts
         number = np.full(recording.day_row.shape, NONE)
-        number[mornings.owner, self._facts[:, p.DAY].astype(np.int64)] = np.arange(len(self._facts))
+        number[day_starts.owner, self._facts[:, p.DAY].astype(np.int64)] = np.arange(
+            len(self._facts)
+        )
         self._read_deals(recording, number)
         self._read_offers(recording, number, decisions)
         days = np.minimum(
@@ -79,41 +85,41 @@ class Days:
     def _read_deals(self, recording: Recording, number: Ints) -> None:
         owner, concluded = recording.contract_owner, recording.contract_concluded
         known = concluded < number.shape[1]
-        morning = np.where(known, number[owner, np.where(known, concluded, 0)], NONE)
+        day_start = np.where(known, number[owner, np.where(known, concluded, 0)], NONE)
         quantity = np.maximum(recording.contract_quantity, 1)
         self._deals = Deeds(
-            morning,
+            day_start,
             1 - recording.contract_buys,
             recording.contract_day - concluded,
             recording.contract_quantity,
             recording.contract_money // quantity,
-        ).where(morning != NONE)
+        ).where(day_start != NONE)
         factories = len(recording.names)
-        self._dealt = (morning * factories + recording.contract_other)[morning != NONE]
+        self._dealt = (day_start * factories + recording.contract_other)[day_start != NONE]
 
     def _read_offers(self, recording: Recording, number: Ints, decisions: pa.Table) -> None:
         owner, partner = recording.owner(decisions), recording.owner(decisions, "partner")
         day = decisions["day"].to_numpy().astype(np.int64)
         known = day < number.shape[1]
-        morning = np.where(known, number[owner, np.where(known, day, 0)], NONE)
-        row = np.flatnonzero(morning != NONE)
-        row = row[np.lexsort((decisions["moment"].to_numpy()[row], morning[row]))]
-        decisions, morning, owner, partner, day = (
+        day_start = np.where(known, number[owner, np.where(known, day, 0)], NONE)
+        row = np.flatnonzero(day_start != NONE)
+        row = row[np.lexsort((decisions["moment"].to_numpy()[row], day_start[row]))]
+        decisions, day_start, owner, partner, day = (
             decisions.take(row),
-            *(column[row] for column in (morning, owner, partner, day)),
+            *(column[row] for column in (day_start, owner, partner, day)),
         )
         self._needs = np.zeros((len(self._facts), 2))
-        asked, first = np.unique(morning, return_index=True)
+        asked, first = np.unique(day_start, return_index=True)
         for side, name in enumerate(("needed_supplies", "needed_sales")):
             self._needs[asked, side] = decisions[name].to_numpy()[first]
         offered = offers_of(decisions, "offered")
         made = np.flatnonzero(offered[:, 0] != NONE)
-        negotiation = (morning * len(recording.names) + partner)[made]
+        negotiation = (day_start * len(recording.names) + partner)[made]
         _, first = np.unique(negotiation, return_index=True)
         _, last = np.unique(negotiation[::-1], return_index=True)
         sells: Ints = (recording.level[partner] > recording.level[owner]).astype(np.int64)
         ahead = offered[:, 1] - day
-        every = Deeds(morning, sells, ahead, offered[:, 0], offered[:, 2])
+        every = Deeds(day_start, sells, ahead, offered[:, 0], offered[:, 2])
         self._first_offers = Deeds(*(column[made][first] for column in every))
         last = len(made) - 1 - last
         in_vain = ~np.isin(negotiation[last], self._dealt)
@@ -122,11 +128,11 @@ class Days:
     def _totals(self, deeds: Deeds, softness: float) -> tuple[Floats, Floats]:
         """Units and money, [mornings, 2, buckets]."""
         shares = _shares(deeds.ahead, self._settings.buckets, softness)
-        shares = shares * self.reachable[deeds.morning]
+        shares = shares * self.reachable[deeds.day_start]
         shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
         units = np.zeros((len(self._facts), 2, shares.shape[1]))
         money = np.zeros_like(units)
-        places = deeds.morning, deeds.side
+        places = deeds.day_start, deeds.side
         np.add.at(units, places, shares * deeds.quantity[:, None])
         np.add.at(money, places, shares * (deeds.quantity * deeds.price)[:, None])
         return units, money
@@ -164,7 +170,7 @@ class Days:
         """What was needed for today and not agreed, spread over the buckets, most to the near."""
         today = self._deals.where(self._deals.ahead == 0)
         agreed = np.zeros_like(self._needs)
-        np.add.at(agreed, (today.morning, today.side), today.quantity)
+        np.add.at(agreed, (today.day_start, today.side), today.quantity)
         needed = np.minimum(np.maximum(self._needs, 0), self._facts[:, p.LINES, None])
         gap = np.maximum(needed - agreed, 0)
         centre = np.array([(first + last) / 2 for first, last in self._settings.buckets])

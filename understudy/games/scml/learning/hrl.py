@@ -14,7 +14,7 @@ from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import PriorityRecipe
-from understudy.games.scml.learning.samples import MORNING_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
 from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, Progress, TrainingJob, TrainOptions
 
@@ -39,7 +39,7 @@ class WholeRecipe:
 
     def inputs(self, run: Run) -> Inputs:
         """All samples."""
-        return {"samples": whole_shards(run.samples, (MORNING_SAMPLES, ROUND_SAMPLES))}
+        return {"samples": whole_shards(run.samples, (DAY_START_SAMPLES, ROUND_SAMPLES))}
 
     def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Train into folders below the job's, then put the weights of all layers into one file."""

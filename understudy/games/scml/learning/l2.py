@@ -14,10 +14,10 @@ from understudy.games.scml.agent.checkpoint import About, feature_names
 from understudy.games.scml.agent.numpy_networks import raw_goals
 from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import BUCKETS, SIDES
-from understudy.games.scml.learning.dataset import MorningRows, moments, morning_reader, streams
+from understudy.games.scml.learning.dataset import DayStartRows, day_start_reader, moments, streams
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
 from understudy.games.scml.learning.networks import GoalNetwork
-from understudy.games.scml.learning.samples import MORNING_SAMPLES
+from understudy.games.scml.learning.samples import DAY_START_SAMPLES
 from understudy.learn.base import Loss
 from understudy.learn.supervised.stream import Stream
 from understudy.learn.supervised.task import TrainingTask
@@ -35,7 +35,7 @@ class Targets(NamedTuple):
     """Anything is to be traded: only there has a price a meaning."""
 
 
-def targets(batch: MorningRows) -> Targets:
+def targets(batch: DayStartRows) -> Targets:
     """log(1 + units), and prices in tenths over the trading price."""
     goals = batch.goals.view(len(batch.goals), -1, 2, 2)
     possible = batch.possible.view(len(batch.goals), -1, 2)
@@ -57,13 +57,13 @@ class GoalRecipe(LayerRecipe):
     """How much more a goal counts for each e-fold of its units: most goals are 0."""
 
     layer = "l2"
-    table = MORNING_SAMPLES
+    table = DAY_START_SAMPLES
 
     def prepare(
         self, samples: Path, init: Path | None, seed: int, device: torch.device
-    ) -> TrainingTask[GoalNetwork, MorningRows]:
-        """Mornings, and the goals of the day."""
-        splits = streams(morning_reader(self.goals), samples, self, seed, device)
+    ) -> TrainingTask[GoalNetwork, DayStartRows]:
+        """DayStarts, and the goals of the day."""
+        splits = streams(day_start_reader(self.goals), samples, self, seed, device)
         network = GoalNetwork(self.hidden, seed)
         network.standard.set(*moments(splits["train"], lambda batch: batch.x))
         usual = mean_goals(splits["train"])
@@ -81,7 +81,7 @@ class GoalRecipe(LayerRecipe):
             facts={"rows": splits["train"].rows},
         )
 
-    def loss(self, network: GoalNetwork, batch: MorningRows) -> Loss:
+    def loss(self, network: GoalNetwork, batch: DayStartRows) -> Loss:
         """Of units where a goal is possible, of prices where there is one."""
         predicted = network(batch.x).view(len(batch.x), -1, 2, 2)
         target = targets(batch)
@@ -137,7 +137,7 @@ class _Goals(NamedTuple):
 
 
 @torch.no_grad()
-def _read(recipe: GoalRecipe, network: GoalNetwork, stream: Stream[MorningRows]) -> _Goals:
+def _read(recipe: GoalRecipe, network: GoalNetwork, stream: Stream[DayStartRows]) -> _Goals:
     parts: list[tuple[Array, ...]] = []
     loss = 0.0
     for batch in stream.in_order(16_384):
@@ -151,7 +151,7 @@ def _read(recipe: GoalRecipe, network: GoalNetwork, stream: Stream[MorningRows])
 
 
 def evaluate(
-    recipe: GoalRecipe, network: GoalNetwork, stream: Stream[MorningRows], usual: Array
+    recipe: GoalRecipe, network: GoalNetwork, stream: Stream[DayStartRows], usual: Array
 ) -> GoalScore:
     """Errors in raw units; units where a goal is possible, prices where something is wanted.
 
@@ -160,21 +160,21 @@ def evaluate(
     found = _read(recipe, network, stream)
     wanted = found.possible & (found.true[..., 0] > 0)
     raw = {}
-    for place, what in enumerate(WHAT):
+    for index, what in enumerate(WHAT):
         counts = found.possible if what == "units" else wanted
-        mean = np.broadcast_to(usual[..., place], found.true.shape[:-1])
+        mean = np.broadcast_to(usual[..., index], found.true.shape[:-1])
         guesses = {
-            "ours": found.ours[..., place],
+            "ours": found.ours[..., index],
             "mean": mean,
-            "yesterday": np.where(found.before[..., 1] > 0, found.before[..., place], mean),
+            "yesterday": np.where(found.before[..., 1] > 0, found.before[..., index], mean),
         }
         guesses |= {"nothing": np.zeros_like(mean)} if what == "units" else {}
-        true = found.true[..., place][counts]
+        true = found.true[..., index][counts]
         raw[what] = {who: _errors(guess[counts], true) for who, guess in guesses.items()}
     return GoalScore(len(found.true), found.loss, raw, _by_bucket(found))
 
 
-def mean_goals(train: Stream[MorningRows]) -> Array:
+def mean_goals(train: Stream[DayStartRows]) -> Array:
     """By goal: the mean of what counts, [buckets, 2 sides, units and price]."""
     batches = [(batch.goals, batch.possible) for batch in train.in_order(16_384)]
     goals, can = (torch.cat(part).cpu().numpy() for part in zip(*batches, strict=True))

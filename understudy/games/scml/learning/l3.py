@@ -26,7 +26,7 @@ from understudy.games.scml.domain import RESPONSES
 from understudy.games.scml.learning.dataset import (
     RoundRows,
     moments,
-    room_of,
+    offer_limits,
     round_reader,
     streams,
 )
@@ -114,7 +114,7 @@ class OfferRecipe(LayerRecipe):
         others = {} if init is None else dict(read_bundle(init).layers)
         others.pop("l3", None)
         return train(
-            lambda place: self.prepare(job.run.samples, init, job.seed, place, others), job
+            lambda device: self.prepare(job.run.samples, init, job.seed, device, others), job
         )
 
     def prepare(
@@ -176,7 +176,7 @@ class OfferRecipe(LayerRecipe):
         if self.kind == "cloning":
             return torch.ones_like(batch.gains[:, 0]), {}
         better = batch.gains - found.values.detach()
-        by_negotiation, by_day = (_measured(better[:, k], batch.room[:, 0] > 0) for k in (0, 1))
+        by_negotiation, by_day = (_measured(better[:, k], batch.limits[:, 0] > 0) for k in (0, 1))
         advantage = by_negotiation + self.day_share * by_day
         weight = (advantage / self.temperature).exp().clamp(max=self.most_weight)
         return weight / weight.mean(), {"most_weight": (weight >= self.most_weight).float().mean()}
@@ -331,19 +331,19 @@ def _count_raw(
 ) -> None:
     """Errors in raw units, over the rows with an offer."""
     rows = batch.offers
-    room = room_of(batch.room[rows].cpu().numpy(), batch.left[rows].cpu().numpy())
+    limits = offer_limits(batch.limits[rows].cpu().numpy(), batch.left[rows].cpu().numpy())
     done, last = batch.done[rows].cpu().numpy(), batch.last[rows].cpu().numpy()
-    left, base = room.on(batch.day[rows].cpu().numpy())
+    left, base = limits.on(batch.day[rows].cpu().numpy())
     chosen = {name: getattr(found, name)[rows].argmax(1).cpu().numpy() for name in HEAD_NAMES}
-    first = np.argmax(room.left > 0, axis=1)
+    first = np.argmax(limits.left > 0, axis=1)
     has_last = last[:, :1] > 0
-    baseline = np.stack([base, first, room.base_price], axis=1)
+    baseline = np.stack([base, first, limits.base_price], axis=1)
     guesses = {
         "ours": np.stack(
             [
                 units_of(scheme, chosen["units"], left, base),
                 chosen["day"],
-                price_of(scheme, chosen["price"], room.low, room.high, room.base_price),
+                price_of(scheme, chosen["price"], limits.low, limits.high, limits.base_price),
             ],
             axis=1,
         ),
@@ -352,5 +352,5 @@ def _count_raw(
         "mean": np.broadcast_to(mean_offer, done.shape),
     }
     for who, guess in guesses.items():
-        for place, what in enumerate(("units", "days", "price")):
-            tally.add(f"{what} {who}", np.abs(guess[:, place] - done[:, place]).sum())
+        for index, what in enumerate(("units", "days", "price")):
+            tally.add(f"{what} {who}", np.abs(guess[:, index] - done[:, index]).sum())

@@ -63,11 +63,11 @@ def _is_new(rows: pa.Table) -> Array:
 def _decisions(rows: pa.Table) -> DecisionRows:
     new = _is_new(rows)
     number = np.cumsum(new) - 1
-    place = np.arange(len(rows)) - np.flatnonzero(new)[number]
-    kept = place < MAX_NEGOTIATIONS
+    index = np.arange(len(rows)) - np.flatnonzero(new)[number]
+    kept = index < MAX_NEGOTIATIONS
     shape = int(new.sum()), MAX_NEGOTIATIONS
     thread, score = np.zeros((*shape, len(f.THREAD)), np.float32), np.zeros(shape, np.float32)
-    there, at = np.zeros(shape, bool), (number[kept], place[kept])
+    there, at = np.zeros(shape, bool), (number[kept], index[kept])
     features = lists(rows, "thread")
     thread[at], score[at], there[at] = features[kept], teacher_scores(features)[kept], True
     first = rows.filter(pa.array(new))
@@ -78,10 +78,10 @@ def _decisions(rows: pa.Table) -> DecisionRows:
 
 def scores(network: PriorityNetwork, batch: DecisionRows) -> Float[Tensor, "B K"]:
     """The network's, far below all others where there is no talk."""
-    decision, place = batch.there.nonzero(as_tuple=True)
-    negotiations = torch.cat([batch.thread[decision, place], batch.overall[decision]], 1)
+    decision, index = batch.there.nonzero(as_tuple=True)
+    negotiations = torch.cat([batch.thread[decision, index], batch.overall[decision]], 1)
     found = batch.score.new_full(batch.score.shape, -1e9)
-    found[decision, place] = network(negotiations, decision, len(batch.there))
+    found[decision, index] = network(negotiations, decision, len(batch.there))
     return found
 
 
@@ -121,8 +121,8 @@ class PriorityRecipe(LayerRecipe):
 
 
 def _negotiations(batch: DecisionRows) -> Tensor:
-    decision, place = batch.there.nonzero(as_tuple=True)
-    return torch.cat([batch.thread[decision, place], batch.overall[decision]], 1)
+    decision, index = batch.there.nonzero(as_tuple=True)
+    return torch.cat([batch.thread[decision, index], batch.overall[decision]], 1)
 
 
 def _divergence(found: Float[Tensor, "B K"], batch: DecisionRows) -> Float[Tensor, " B"]:

@@ -48,8 +48,8 @@ class GoalNetwork(nn.Module):
     def __init__(self, hidden: Sequence[int], seed: int | None) -> None:
         super().__init__()
         drawn = _drawn(seed)
-        self.standard = Standardised(inputs.MORNING_INPUTS)
-        self.torso = mlp(inputs.MORNING_INPUTS, hidden, generator=drawn)
+        self.standard = Standardised(inputs.DAY_START_INPUTS)
+        self.torso = mlp(inputs.DAY_START_INPUTS, hidden, generator=drawn)
         self.goals = linear(hidden[-1], NUM_GOALS, gain=0.01, generator=drawn)
 
     def forward(self, x: Float[Tensor, "B F"]) -> Float[Tensor, "B G"]:
@@ -109,8 +109,8 @@ class HistoryNetwork(nn.Module):
     def _ends(
         self, history: Float[Tensor, "B T 4"], length: Int[Tensor, " B"]
     ) -> Float[Tensor, "B D"]:
-        place = torch.arange(history.shape[1], device=history.device)
-        ago = (length[:, None] - 1 - place).clamp(min=0)
+        index = torch.arange(history.shape[1], device=history.device)
+        ago = (length[:, None] - 1 - index).clamp(min=0)
         x = self.offer(history) + self.ago.weight.T[ago] + self.ago.bias
         for layer in self.layers:
             x = layer(x)

@@ -22,15 +22,15 @@ FADE = 0.9
 
 def potentials(states: Packed) -> Floats:
     """Of each morning, in initial balances."""
-    facts, promises = states.facts, states.promises
-    sold, money = promises[:, p.SOLD], promises[:, p.SOLD_MONEY]
+    facts, commitments = states.facts, states.commitments
+    sold, money = commitments[:, p.SOLD], commitments[:, p.SOLD_MONEY]
     lines = facts[:, p.LINES, None]
     made = np.minimum(sold, lines)
     revenue = np.where(sold > 0, money * made / np.maximum(sold, 1), 0.0)
     penalty = facts[:, p.SHORTFALL] * facts[:, p.PRICE_OUT]
     books = revenue - facts[:, p.COST, None] * made - penalty[:, None] * (sold - made)
-    owed = promises[:, p.BOUGHT_MONEY].sum(axis=1)
-    units = np.minimum(facts[:, p.STOCK] + promises[:, p.BOUGHT].sum(axis=1), facts[:, p.LINES])
+    owed = commitments[:, p.BOUGHT_MONEY].sum(axis=1)
+    units = np.minimum(facts[:, p.STOCK] + commitments[:, p.BOUGHT].sum(axis=1), facts[:, p.LINES])
     stock = units * stock_worth(facts)
     return (books.sum(axis=1) - owed + stock) / np.maximum(facts[:, p.INITIAL], 1.0)
 
@@ -45,11 +45,11 @@ def stock_worth(facts: Floats) -> Floats:
 
 def day_gains(recording: Recording, profit: Floats) -> Floats:
     """[factories, days]: profit and rise of the potential; `profit` by row of `days`."""
-    mornings = recording.mornings()
-    day = mornings.states.facts[:, p.DAY].astype(np.int64)
-    initial = np.maximum(recording.place[:, p.INITIAL], 1.0)
+    day_starts = recording.day_starts()
+    day = day_starts.states.facts[:, p.DAY].astype(np.int64)
+    initial = np.maximum(recording.profiles[:, p.INITIAL], 1.0)
     potential = np.zeros((len(recording.names), recording.day_row.shape[1] + 1))
-    potential[mornings.owner, day] = potentials(mornings.states)
+    potential[day_starts.owner, day] = potentials(day_starts.states)
     gains = np.diff(potential, axis=1)
     rows = recording.day_row
     known = rows >= 0

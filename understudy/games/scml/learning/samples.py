@@ -10,7 +10,7 @@ from understudy.games.scml.view import features as f
 
 _MADE_BY = "understudy encode scml"
 ROUND_OPTIONS: Final = len(RESPONSES) + DAYS
-MORNING_OPTIONS: Final = 2 * len(BUCKETS)
+DAY_START_OPTIONS: Final = 2 * len(BUCKETS)
 
 
 def _of(kind: pa.DataType, width: int) -> pa.DataType:
@@ -95,7 +95,7 @@ ROUND_SAMPLES: Final = Table(
 """The decisions of L3. What is no rejection with an offer, nor an acceptance, ends a talk and is
 called so. The first proposals of a factory that does not open its talks go nowhere and are left
 out. Talks come in the order of L4's teacher; room is taken by what is said of those before."""
-MORNING_SAMPLES: Final = Table(
+DAY_START_SAMPLES: Final = Table(
     "scml",
     "mornings",
     1,
@@ -108,11 +108,11 @@ MORNING_SAMPLES: Final = Table(
         Column("intent", _floats(NUM_GOALS), "the same, from the first offer in each talk"),
         Column(
             "legal",
-            pa.binary(-(-MORNING_OPTIONS // 8)),
+            pa.binary(-(-DAY_START_OPTIONS // 8)),
             "one bit per bucket, buying and selling: a goal is possible",
         ),
         *_CONSEQUENCES,
     ),
 )
 """The decisions of L2. Prices count where quantities do; elsewhere they are the baseline's."""
-SAMPLES: Final = (ROUND_SAMPLES, MORNING_SAMPLES)
+SAMPLES: Final = (ROUND_SAMPLES, DAY_START_SAMPLES)

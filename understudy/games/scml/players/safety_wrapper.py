@@ -34,9 +34,9 @@ class Guarded(HRLAgent):
         }
         return super().counter_all(offers, states)
 
-    def decide(self, now: Deliberation, place: int) -> Decision:
+    def decide(self, now: Deliberation, index: int) -> Decision:
         """What the expert wishes; L1 has the last word."""
-        return self._wishes.get(now.state.negotiations[place].partner, Decision(END_NEGOTIATION))
+        return self._wishes.get(now.state.negotiations[index].partner, Decision(END_NEGOTIATION))
 
 
 def _whole(offer: Any) -> Offer | None:

@@ -47,7 +47,7 @@ EXPECTED_USE = 0.5
 
 
 @dataclass
-class Room:
+class FreeCapacity:
     """What can still be agreed to: shrinks as offers are made and taken."""
 
     free: dict[int, int]
@@ -105,7 +105,7 @@ class Steward(StdSyncAgent):
 
     def first_proposals(self) -> dict[str, Offer | None]:
         """Open every talk for which there is something to offer."""
-        self._standing = self._offers(self._room(), list(self.negotiators), 0)
+        self._standing = self._offers(self._capacity(), list(self.negotiators), 0)
         return {partner: self._standing.get(partner) for partner in self.negotiators}
 
     def counter_all(
@@ -118,9 +118,9 @@ class Steward(StdSyncAgent):
             for partner, offer in self._standing.items()
             if partner not in offers and self.get_nmi(partner) is not None
         }
-        room = self._room()
-        taken = self._take(room, {p: offer for p, offer in offers.items() if offer}, turn)
-        made = self._offers(room, [partner for partner in offers if partner not in taken], turn)
+        capacity = self._capacity()
+        taken = self._take(capacity, {p: offer for p, offer in offers.items() if offer}, turn)
+        made = self._offers(capacity, [partner for partner in offers if partner not in taken], turn)
         self._standing |= made
         return (
             dict.fromkeys(offers, SAOResponse(ResponseType.END_NEGOTIATION, None))
@@ -128,27 +128,31 @@ class Steward(StdSyncAgent):
             | {p: SAOResponse(ResponseType.REJECT_OFFER, offer) for p, offer in made.items()}
         )
 
-    def _take(self, room: Room, offers: Mapping[str, Offer], turn: int) -> dict[str, Offer]:
+    def _take(
+        self, capacity: FreeCapacity, offers: Mapping[str, Offer], turn: int
+    ) -> dict[str, Offer]:
         """Soonest and best price first: every sale that fits, every supply that is needed."""
         taken = {}
         sales = {p: offer for p, offer in offers.items() if p in self.awi.my_consumers}
         for partner in sorted(sales, key=lambda p: (sales[p][1], -sales[p][2], -sales[p][0], p)):
             quantity, day, _ = sales[partner]
-            if quantity <= room.free.get(day, 0) and (
-                turn >= CHOOSY or is_large_enough(quantity, day, room, len(sales))
+            if quantity <= capacity.free.get(day, 0) and (
+                turn >= CHOOSY or is_large_enough(quantity, day, capacity, len(sales))
             ):
                 taken[partner] = sales[partner]
-                room.sell(day, quantity)
+                capacity.sell(day, quantity)
         supplies = {p: offer for p, offer in offers.items() if p in self.awi.my_suppliers}
         for partner in sorted(supplies, key=lambda p: (supplies[p][1], supplies[p][2], p)):
             quantity, _, price = supplies[partner]
-            fits = room.need > 0 and quantity <= room.need + EXTRA_UNITS
+            fits = capacity.need > 0 and quantity <= capacity.need + EXTRA_UNITS
             if fits and price <= bid(*_prices(self.awi.current_input_issues), turn):
                 taken[partner] = supplies[partner]
-                room.need -= quantity
+                capacity.need -= quantity
         return taken
 
-    def _offers(self, room: Room, partners: Iterable[str], turn: int) -> dict[str, Offer]:
+    def _offers(
+        self, capacity: FreeCapacity, partners: Iterable[str], turn: int
+    ) -> dict[str, Offer]:
         """An offer each, such that all sales could be accepted at once."""
         awi, found = self.awi, {}
         buyers = [partner for partner in partners if partner in awi.my_consumers]
@@ -156,35 +160,35 @@ class Steward(StdSyncAgent):
             first = (turn + awi.current_step) % len(buyers)
             buyers = buyers[first:] + buyers[:first]
         most = awi.n_lines if turn < FIRM else LARGEST_DEAL
-        for place, partner in enumerate(buyers):
-            days = room.open_days()
+        for index, partner in enumerate(buyers):
+            days = capacity.open_days()
             if not days:
                 break
             # in turn: a day of their own for each buyer, and one day after the other for all
-            day = days[(place if turn % 2 else turn // 2) % len(days)]
-            kept = len(buyers) - place - 1  # a unit each, or their talks would end
-            quantity = max(1, min(room.free[day], most, room.total() - kept))
-            room.sell(day, quantity)
+            day = days[(index if turn % 2 else turn // 2) % len(days)]
+            kept = len(buyers) - index - 1  # a unit each, or their talks would end
+            quantity = max(1, min(capacity.free[day], most, capacity.total() - kept))
+            capacity.sell(day, quantity)
             ahead = day > awi.current_step
             found[partner] = (quantity, day, ask(*_prices(awi.current_output_issues), turn, ahead))
         suppliers = [partner for partner in partners if partner in awi.my_suppliers]
-        if suppliers and room.need > 0:
-            share = min(room.need, -(-room.need * ASK_FOLD // len(suppliers)))
+        if suppliers and capacity.need > 0:
+            share = min(capacity.need, -(-capacity.need * ASK_FOLD // len(suppliers)))
             price = bid(*_prices(awi.current_input_issues), turn)
             found |= dict.fromkeys(suppliers, (share, awi.current_step, price))
         return found
 
     # --- what it has and needs -------------------------------------------------------------------
 
-    def _room(self) -> Room:
+    def _capacity(self) -> FreeCapacity:
         """What can be agreed to now, less what partners not heard from may still accept."""
-        room = Room(self._free(), self._need(), pooled=not self._stock_lasts)
+        capacity = FreeCapacity(self._free(), self._need(), pooled=not self._stock_lasts)
         for partner, (quantity, day, _) in self._standing.items():
             if partner in self.awi.my_consumers:
-                room.sell(day, quantity)
+                capacity.sell(day, quantity)
             else:
-                room.need -= quantity
-        return room
+                capacity.need -= quantity
+        return capacity
 
     def _free(self) -> dict[int, int]:
         awi, today = self.awi, self.awi.current_step
@@ -237,7 +241,7 @@ def unsold_input(
     for a, s in zip(arriving, sold, strict=True):
         have += a - s
         found.append(have)
-    return [min(found[place:]) for place in range(len(found))]
+    return [min(found[index:]) for index in range(len(found))]
 
 
 def units_to_buy(stock: int, orders: int, gap: int, worth: float) -> int:
@@ -251,10 +255,10 @@ def units_to_buy(stock: int, orders: int, gap: int, worth: float) -> int:
     return max(0, orders - stock)
 
 
-def is_large_enough(quantity: int, day: int, room: Room, buyers: int) -> bool:
+def is_large_enough(quantity: int, day: int, capacity: FreeCapacity, buyers: int) -> bool:
     """Whether an order takes its share of what is to be sold, or all that is left of its day."""
-    share = min(LARGEST_DEAL, room.total() / max(1, buyers))
-    return quantity >= min(room.free[day], share)
+    share = min(LARGEST_DEAL, capacity.total() / max(1, buyers))
+    return quantity >= min(capacity.free[day], share)
 
 
 def ask(lowest: int, highest: int, turn: int, ahead: bool) -> int:

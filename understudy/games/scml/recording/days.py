@@ -81,14 +81,15 @@ def account(
     for day in range(config.steps if steps is None else steps):
         economy.open_day()
         ranges = found.ranges[-1]
-        mornings = [_morning(economy, index, ranges, book) for index, book in enumerate(books)]
+        day_starts = [_day_start(economy, index, ranges, book) for index, book in enumerate(books)]
         for contract in made[day]:
             economy.ledger.add(contract)
             books[contract.seller].sales.add(contract)
             books[contract.buyer].supplies.add(contract)
         economy.close_day()
         found.days.extend(
-            _evening(economy, morning, book) for morning, book in zip(mornings, books, strict=True)
+            _evening(economy, day_start, book)
+            for day_start, book in zip(day_starts, books, strict=True)
         )
         found.ranges.append(_ranges(economy, ranges[0]))
     return found
@@ -133,7 +134,7 @@ class _Book:
         self.supplies, self.sales = _Side(horizon), _Side(horizon)
 
 
-def _morning(economy: Economy, index: int, ranges: Sequence[Ranges], book: _Book) -> FactoryDay:
+def _day_start(economy: Economy, index: int, ranges: Sequence[Ranges], book: _Book) -> FactoryDay:
     factory, day = economy.factories[index], economy.day
     level, today, config = factory.level, factory.exogenous, factory.config
     supplies, supplies_money = book.supplies.ahead(day)
@@ -164,11 +165,11 @@ def _morning(economy: Economy, index: int, ranges: Sequence[Ranges], book: _Book
     )
 
 
-def _evening(economy: Economy, morning: FactoryDay, book: _Book) -> FactoryDay:
-    bought, bought_money = book.supplies.executed(morning.day)
-    sold, sold_money = book.sales.executed(morning.day)
-    result = economy.factories[morning.factory].results[-1]
-    return morning._replace(
+def _evening(economy: Economy, day_start: FactoryDay, book: _Book) -> FactoryDay:
+    bought, bought_money = book.supplies.executed(day_start.day)
+    sold, sold_money = book.sales.executed(day_start.day)
+    result = economy.factories[day_start.factory].results[-1]
+    return day_start._replace(
         bought=bought,
         bought_money=bought_money,
         sold=sold,

@@ -83,15 +83,15 @@ class Film:
     ) -> pa.Table:
         """The expert's answers as ADVICE."""
         moment, factory, day, names, answer, offered = zip(*self.advice, strict=True)
-        place = {name: index for index, name in enumerate(config.names)}
-        partner = np.array([place[name] for name in names], np.int64)
+        index_of = {name: index for index, name in enumerate(config.names)}
+        partner = np.array([index_of[name] for name in names], np.int64)
         allowed = _allowed(config, ranges, np.array(day), np.array(factory), partner)
         return ADVICE.build(
             {
                 "match": pa.repeat(match, len(moment)),
                 "moment": list(moment),
                 "partner": partner,
-                "answer": _words([_place(one) for one in answer], RESPONSES),
+                "answer": _words([_response_code(one) for one in answer], RESPONSES),
                 **_offers("offered", offered, allowed),
             }
         )
@@ -110,8 +110,8 @@ class Film:
         standings = [standing for reel in self.reels for standing in reel.standings]
         at = np.array(standing, np.int64) + starts[factory]
         day, supplies, sales, contracts = np.array(standings, np.int64).reshape(-1, 4)[at].T
-        place = {name: index for index, name in enumerate(config.names)}
-        partner = np.array([place[name] for name in names], np.int64)
+        index_of = {name: index for index, name in enumerate(config.names)}
+        partner = np.array([index_of[name] for name in names], np.int64)
         allowed = _allowed(config, ranges, day, factory, partner)
         return DECISIONS.build(
             {
@@ -123,7 +123,7 @@ class Film:
                 "partner": partner,
                 "round": step,
                 **_offers("heard", heard, allowed),
-                "answer": _words([_place(one) for one in answer], RESPONSES),
+                "answer": _words([_response_code(one) for one in answer], RESPONSES),
                 "omitted": [one is OMITTED for one in answer],
                 **_offers("offered", offered, allowed),
                 "needed_supplies": supplies,
@@ -213,7 +213,7 @@ def _allowed(
 # --- columns -------------------------------------------------------------------------------------
 
 
-def _place(answer: Any) -> int:
+def _response_code(answer: Any) -> int:
     """In RESPONSES; past its end for what is none of them."""
     if answer is REJECT_OFFER:
         return 1
@@ -223,9 +223,9 @@ def _place(answer: Any) -> int:
 
 
 def _words(codes: Sequence[int], words: Sequence[str]) -> pa.Array:
-    """Words for their places; none for a place past the last."""
-    places = np.array(codes, np.int8)
-    indices = pa.array(places, mask=places >= len(words))
+    """Words for their indices; none for an index past the last."""
+    values = np.array(codes, np.int8)
+    indices = pa.array(values, mask=values >= len(words))
     return pa.DictionaryArray.from_arrays(indices, list(words)).cast(pa.string())
 
 
@@ -272,8 +272,8 @@ def filmed(
     What an agent raises passes on, and that call is not on the film.
     """
     return [
-        _filmed(kind, film, film.reels[place]) if watched is None or place in watched else kind
-        for place, kind in enumerate(kinds)
+        _filmed(kind, film, film.reels[factory]) if watched is None or factory in watched else kind
+        for factory, kind in enumerate(kinds)
     ]
 
 

@@ -30,8 +30,8 @@ from understudy.games.scml.view.commitments import (
     CONSERVES,
     IN_STOCK,
     KEEPS,
-    Commitments,
-    empty_commitments,
+    CommitmentBook,
+    empty_book,
     find_inputs,
     makeable,
 )
@@ -93,11 +93,11 @@ def _rows(rows: Sequence[tuple[int, ...]], width: int) -> Ints:
 def _beyond(config: WorldConfig, made: Ints, days: Account, conserve_stock: bool) -> Ints:
     """By factory, its sales that were unsafe and those over its lines."""
     factories = len(config.factories)
-    mornings = [(day.stock, day.supply_quantity, day.sale_quantity) for day in days.days]
-    by_day = _rows(mornings, 3).reshape(-1, factories, 3)
+    day_starts = [(day.stock, day.supply_quantity, day.sale_quantity) for day in days.days]
+    by_day = _rows(day_starts, 3).reshape(-1, factories, 3)
     found, opened = np.zeros((factories, 2), np.int64), np.full(factories, -1)
     last = max(config.steps, 1 + int(made[:, DUE].max(initial=0)))
-    books = empty_commitments(factories, days=last)
+    books = empty_book(factories, days=last)
     books.limits[:, CAPACITY] = [factory.lines for factory in config.factories]
     books.limits[:, KEEPS] = not RULES[config.track].perishable
     books.limits[:, CONSERVES] = conserve_stock
@@ -132,20 +132,20 @@ def _bankruptcies(days: Account, factories: int) -> Ints:
 
 
 @kernel
-def _count(made, mornings, bankrupt, opened, books, out):  # type: ignore[no-untyped-def]
+def _count(made, day_starts, bankrupt, opened, books, out):  # type: ignore[no-untyped-def]
     """Each contract enters the books of both its factories; `books` have a row for each.
 
     Their days are those of the world, so that a book is read from the day on that is `opened`.
     """
     for row in range(len(made)):
         today, due = made[row, CONCLUDED], made[row, DUE]
-        if today >= len(mornings):  # an exception of an agent ended the world
+        if today >= len(day_starts):  # an exception of an agent ended the world
             continue
         for side in (SELLER, BUYER):
             own = made[row, side]
             if opened[own] < today:
                 _strike_out(made[:row], own, opened[own], today, bankrupt, books)
-                _open_day(own, today, mornings[today, own], books)
+                _open_day(own, today, day_starts[today, own], books)
                 opened[own] = today
             if side == BUYER:
                 books.arriving[own, due] += made[row, QUANTITY]
@@ -161,7 +161,7 @@ def _count(made, mornings, bankrupt, opened, books, out):  # type: ignore[no-unt
 @kernel
 def _from(books, own, today):  # type: ignore[no-untyped-def]
     """One factory's book by days from now."""
-    return Commitments(
+    return CommitmentBook(
         books.arriving[own, today:],
         books.ordered[own, today:],
         books.inputs[own, today:],
@@ -172,11 +172,11 @@ def _from(books, own, today):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _open_day(own, today, morning, books):  # type: ignore[no-untyped-def]
+def _open_day(own, today, day_start, books):  # type: ignore[no-untyped-def]
     """Today's exogenous contracts are known now; what was before today counts no more."""
-    books.limits[own, IN_STOCK] = morning[STOCK]
-    books.arriving[own, today] += morning[SUPPLY]
-    books.ordered[own, today] += morning[SALE]
+    books.limits[own, IN_STOCK] = day_start[STOCK]
+    books.arriving[own, today] += day_start[SUPPLY]
+    books.ordered[own, today] += day_start[SALE]
 
 
 @kernel

@@ -32,7 +32,7 @@ class Stream:
     def _leave(self) -> None:
         self._states = random.getstate(), np.random.get_state()
 
-    def call(self, place: int, method: Any, arguments: Any, named: Any) -> Any:
+    def call(self, index: int, method: Any, arguments: Any, named: Any) -> Any:
         """The method's answer, drawn from this stream; calls inside of calls are part of them."""
         if self._inside:
             return method(*arguments, **named)
@@ -41,7 +41,7 @@ class Stream:
         try:
             return method(*arguments, **named)
         except Exception:
-            self.raised_by = place
+            self.raised_by = index
             raise
         finally:
             self._leave()
@@ -50,14 +50,14 @@ class Stream:
 
 def on_one_stream(kinds: Sequence[type[OneShotAgent]], stream: Stream) -> list[type[OneShotAgent]]:
     """Subclasses that draw from the stream."""
-    return [_subclass(kind, place, stream) for place, kind in enumerate(kinds)]
+    return [_subclass(kind, index, stream) for index, kind in enumerate(kinds)]
 
 
-def _subclass(kind: type[OneShotAgent], place: int, stream: Stream) -> type[OneShotAgent]:
+def _subclass(kind: type[OneShotAgent], index: int, stream: Stream) -> type[OneShotAgent]:
     def drawing(method: Any) -> Any:
         @functools.wraps(method)
         def call(*arguments: Any, **named: Any) -> Any:
-            return stream.call(place, method, arguments, named)
+            return stream.call(index, method, arguments, named)
 
         return call
 

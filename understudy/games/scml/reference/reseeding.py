@@ -22,11 +22,11 @@ def reseeded(
 ) -> tuple[list[int], list[type[OneShotAgent]]]:
     """Subclasses that seed before every call, and how often each has done so."""
     calls = [0] * len(kinds)
-    return calls, [_subclass(kind, place, seed, calls) for place, kind in enumerate(kinds)]
+    return calls, [_subclass(kind, index, seed, calls) for index, kind in enumerate(kinds)]
 
 
 def _subclass(
-    kind: type[OneShotAgent], place: int, seed: int, calls: list[int]
+    kind: type[OneShotAgent], index: int, seed: int, calls: list[int]
 ) -> type[OneShotAgent]:
     def seeded(method: Any) -> Any:
         unknown = {name for name in ("dest", "source") if not takes(method, name)}
@@ -35,8 +35,8 @@ def _subclass(
         def call(*arguments: Any, **named: Any) -> Any:
             if not unknown.isdisjoint(named):
                 raise TypeError  # as the method would: negmas tries what an agent takes
-            calls[place] += 1
-            number = (seed * 1_000_003 + place * 7919 + calls[place] * 104_729) % 2**32
+            calls[index] += 1
+            number = (seed * 1_000_003 + index * 7919 + calls[index] * 104_729) % 2**32
             random.seed(number)
             np.random.seed(number)
             return method(*arguments, **named)

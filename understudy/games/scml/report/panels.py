@@ -115,13 +115,13 @@ def _scores_by_level(
 ) -> dict[str, list[list[float]]]:
     """By level and player, in the given order; a level nobody stood at is left out."""
     rows = Rows.read(results)
-    place = {name: number for number, name in enumerate(rows.names)}
+    index = {name: number for number, name in enumerate(rows.names)}
     found = {}
     for number, level in enumerate(LEVEL_NAMES):
         at = rows.level == number
         if at.any():
             found[level] = [
-                rows.score[at & (rows.player == place[player.player])].tolist()
+                rows.score[at & (rows.player == index[player.player])].tolist()
                 for player in players
             ]
     return found

@@ -26,13 +26,13 @@ def strength_table(strength: Strength, width: int | None = None) -> Table:
     names = ("adjusted", "from", "to", "official", "wins", *levels, "bust", "short", "unsafe", "n")
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
-    place, group = 0, 0
+    rank, group = 0, 0
     for player in strength.players:
         if player.group != group:
             table.add_section()
-            place, group = 0, player.group
-        place += 1
-        table.add_row(str(place), player.player, *_cells(player, levels))
+            rank, group = 0, player.group
+        rank += 1
+        table.add_row(str(rank), player.player, *_cells(player, levels))
     if strength.groups > 1:
         table.caption = (
             f"{strength.groups} groups that cannot be compared: no chain of shared slots joins "

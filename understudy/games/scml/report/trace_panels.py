@@ -122,9 +122,9 @@ def _goals_panel(
     for deal in deals:
         if deal.ahead in _BUCKET_OF:
             agreed[deal.owner][0 if deal.buys else 1, _BUCKET_OF[deal.ahead]] += deal.units
-    drawn = "".join(_by_bucket(goals, agreed, place) for place in range(2))
+    drawn = "".join(_by_bucket(goals, agreed, index) for index in range(2))
     drawn += '<div style="margin-top:1.2rem"></div>'  # else rows of charts touch
-    drawn += "".join(_by_day(goals, agreed, factory, place) for place in range(2))
+    drawn += "".join(_by_day(goals, agreed, factory, index) for index in range(2))
     note = (
         f"L2 sets goals in the morning, by how far ahead a delivery is: units a day, over "
         f"{len(days):,} days of all its factories. "
@@ -263,7 +263,7 @@ def _weights_panel(player: str, shown: Sequence[Decided]) -> Panel:
     by_decision = [{_negotiation(turn): turn.weight for turn in decided.turns} for decided in shown]
     lines = {
         negotiation: [
-            (float(place), weights.get(negotiation)) for place, weights in enumerate(by_decision)
+            (float(index), weights.get(negotiation)) for index, weights in enumerate(by_decision)
         ]
         for negotiation in negotiations
     }
@@ -286,13 +286,13 @@ def _day_panel(player: str, shown: Sequence[Decided]) -> Panel:
                "said")  # fmt: skip
     rows: list[list[charts.Cell]] = []
     clipped = []
-    for place, decided in enumerate(shown):
+    for index, decided in enumerate(shown):
         for turn in decided.turns:
             if turn.clipped:
                 clipped.append(len(rows))
             rows.append(
                 [
-                    place,
+                    index,
                     turn.round,
                     _negotiation(turn),
                     round(turn.weight, 3),

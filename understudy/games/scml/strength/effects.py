@@ -124,8 +124,8 @@ def official_scores(scores: Array, weight: Array, configuration: Array) -> Array
 
 def _quantile(ranked: Array, upto: Array, share: float) -> Array:
     """As numpy's, of `ranked` values repeated until there are `upto` of them."""
-    place = np.maximum(upto[:, -1] - 1, 0) * share
-    below = np.floor(place)
+    position = np.maximum(upto[:, -1] - 1, 0) * share
+    below = np.floor(position)
     apart = np.arange(len(upto)) * (upto.max() + 2)  # makes one sorted line of all resamples
     line = (upto + apart[:, None]).reshape(-1)
     start, last = np.arange(len(upto)) * len(ranked), len(ranked) - 1
@@ -133,5 +133,5 @@ def _quantile(ranked: Array, upto: Array, share: float) -> Array:
         ranked[np.minimum(np.searchsorted(line, at + apart, side="right") - start, last)]
         for at in (below, below + 1)
     )
-    between: Array = lower + (upper - lower) * (place - below)
+    between: Array = lower + (upper - lower) * (position - below)
     return between

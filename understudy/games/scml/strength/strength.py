@@ -195,32 +195,32 @@ def _players(
     adjusted = widened(whole.solve(), effects[0], whole.configurations, effects[1])
     official = _official(rows, weight, configurations)
     win_rates = _win_rates(rows, meetings, weight)
-    levels = [_at_level(rows, meetings, whole, place, weight) for place in range(len(LEVEL_NAMES))]
+    levels = [_at_level(rows, meetings, whole, index, weight) for index in range(len(LEVEL_NAMES))]
     return [
         PlayerStrength(
             player=name,
-            group=int(whole.groups[place]),
-            rows=int(count[:, place].sum()),
-            configurations=int(configurations[place]),
-            adjusted=adjusted[place],
-            mean=mean[place],
-            official=official[place],
-            win_rate=win_rates[place],
+            group=int(whole.groups[index]),
+            rows=int(count[:, index].sum()),
+            configurations=int(configurations[index]),
+            adjusted=adjusted[index],
+            mean=mean[index],
+            official=official[index],
+            win_rate=win_rates[index],
             levels={
                 level: found
                 for level, of_player in zip(LEVEL_NAMES, levels, strict=True)
-                if (found := of_player.get(place))
+                if (found := of_player.get(index))
             },
-            rates=_rates(rows, place),
+            rates=_rates(rows, index),
         )
-        for place, name in enumerate(rows.names)
+        for index, name in enumerate(rows.names)
     ]
 
 
 def _official(rows: Rows, weight: Array, configurations: Array) -> list[Estimate]:
     values, draws = [], []
-    for place in range(len(rows.names)):
-        own = rows.player == place
+    for index in range(len(rows.names)):
+        own = rows.player == index
         values.append(official_score(rows.score[own]))
         draws.append(official_scores(rows.score[own], weight, rows.configuration[own]))
     return widened(np.array(values), np.stack(draws, axis=1), configurations)
@@ -237,11 +237,11 @@ def _at_level(
     draws, known = equations.resample(weight)
     adjusted = widened(equations.solve(), draws, equations.configurations, known)
     found = {}
-    for place in np.flatnonzero(count).tolist():
-        rivals = (whole.groups == whole.groups[place]) & (count > 0)
-        linked = (equations.groups[rivals] == equations.groups[place]).all()
-        found[place] = AtLevel(
-            int(count[place]), float(mean[place]), adjusted[place] if linked else None
+    for index in np.flatnonzero(count).tolist():
+        rivals = (whole.groups == whole.groups[index]) & (count > 0)
+        linked = (equations.groups[rivals] == equations.groups[index]).all()
+        found[index] = AtLevel(
+            int(count[index]), float(mean[index]), adjusted[index] if linked else None
         )
     return found
 
@@ -266,8 +266,8 @@ def _share(found: Estimate, trials: int) -> Estimate | None:
     return as_share(found, found.value * trials, trials) if trials else None
 
 
-def _rates(rows: Rows, place: int) -> Rates:
-    own = rows.table.filter(pa.array(rows.player == place))
+def _rates(rows: Rows, index: int) -> Rates:
+    own = rows.table.filter(pa.array(rows.player == index))
 
     def share(part: str, whole: str) -> float | None:
         total = int(own[whole].to_numpy().sum())

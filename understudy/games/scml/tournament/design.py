@@ -165,10 +165,10 @@ def schedule(
         replace(
             world,
             watched=watched,
-            filmed=keep is None or (keep > 0 and place % every == 0),
+            filmed=keep is None or (keep > 0 and index % every == 0),
             trace=trace,
         )
-        for place, world in enumerate(worlds)
+        for index, world in enumerate(worlds)
     ]
     chunks = [worlds[i : i + WORLDS_PER_TASK] for i in range(0, len(worlds), WORLDS_PER_TASK)]
     return Schedule(
@@ -303,8 +303,8 @@ def _rotations(
     fillers = [PlayerRef(filler) for filler in layout.fillers]
     for turn in range(len(chosen)):
         players = list(fillers)
-        for place, slot in enumerate(layout.slots):
-            players[slot] = chosen[(place + turn) % len(chosen)]
+        for index, slot in enumerate(layout.slots):
+            players[slot] = chosen[(index + turn) % len(chosen)]
         for run in range(tournament.runs):
             yield WorldPlan(
                 match=f"{tournament.field}-{name}-{turn}-{run}",

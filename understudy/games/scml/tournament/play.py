@@ -131,7 +131,7 @@ def _trained(ref: PlayerRef, track: Track) -> type[OneShotAgent]:
 def _watched(plan: WorldPlan) -> set[int] | None:
     if plan.watched is None:
         return None
-    return {place for place, ref in enumerate(plan.players) if ref.name in plan.watched}
+    return {index for index, ref in enumerate(plan.players) if ref.name in plan.watched}
 
 
 def _seed(plan: WorldPlan) -> None:
@@ -166,13 +166,13 @@ def _in_engine(
     config: WorldConfig, kinds: Sequence[type[OneShotAgent]], conserve_stock: bool
 ) -> Game:
     world = World(config, [(kind, {}) for kind in kinds], conserve_stock=conserve_stock).run()
-    place = {name: index for index, name in enumerate(config.names)}
+    index_of = {name: index for index, name in enumerate(config.names)}
     return Game(
         contracts=world.ledger.contracts,
         profits=[factory.profits for factory in world.factories],
         scores=[float(factory.score) for factory in world.factories],
         bankrupt=[factory.bankrupt for factory in world.factories],
-        faults=[(place[fault.factory], fault.day, fault.error) for fault in world.faults],
+        faults=[(index_of[fault.factory], fault.day, fault.error) for fault in world.faults],
     )
 
 
@@ -189,9 +189,9 @@ def _in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]]) -> Game:
             faults.append((stream.raised_by, int(world.current_step), described(error)))
     names = config.names
     scores = world.scores()
-    place = {name: index for index, name in enumerate(names)}
+    index_of = {name: index for index, name in enumerate(names)}
     return Game(
-        contracts=[_contract(record, place) for record in world.negotiated_contract_records],
+        contracts=[_contract(record, index_of) for record in world.negotiated_contract_records],
         profits=[[float(profit) for profit in world._profits[name]] for name in names],
         scores=[float(scores[name]) for name in names],
         bankrupt=[bool(world.is_bankrupt[name]) for name in names],
@@ -199,10 +199,10 @@ def _in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]]) -> Game:
     )
 
 
-def _contract(record: dict[str, Any], place: dict[str, int]) -> Contract:
+def _contract(record: dict[str, Any], index_of: dict[str, int]) -> Contract:
     return Contract(
-        seller=place[record["seller_name"]],
-        buyer=place[record["buyer_name"]],
+        seller=index_of[record["seller_name"]],
+        buyer=index_of[record["buyer_name"]],
         product=int(record["product_name"][1:]),
         quantity=record["quantity"],
         day=record["delivery_time"],
@@ -273,28 +273,28 @@ def _days_table(match: str, days: Sequence[FactoryDay]) -> pa.Table:
 
 def _results_rows(plan: WorldPlan, config: WorldConfig, game: Game, days: Account) -> pa.Table:
     audits = audit(config, game.contracts, days, plan.conserve_stock)
-    places = range(len(config.factories))
+    indices = range(len(config.factories))
     failed = [factory for factory, _, _ in game.faults]
 
     def same(value: object) -> list[object]:
-        return [value] * len(places)
+        return [value] * len(indices)
 
     return RESULTS.build(
         {
             "match": same(plan.match),
             "seed": same(plan.seed),
             "player": [ref.name for ref in plan.players],
-            "slot": list(places),
+            "slot": list(indices),
             "score": game.scores,
             "run": same(plan.run),
             "field": same(plan.field),
             "level": [factory.level for factory in config.factories],
             "levels": same(len(plan.factories_per_level)),
-            "competes": [place in plan.slots for place in places],
+            "competes": [index in plan.slots for index in indices],
             "steps": same(plan.steps),
             "bankrupt": game.bankrupt,
             **{name: [getattr(one, name) for one in audits] for name in audits[0]._fields},
-            "faults": [failed.count(place) for place in places],
+            "faults": [failed.count(index) for index in indices],
         }
     )
 

@@ -13,15 +13,15 @@ from understudy.games.scml.arrays import Floats, Ints
 from understudy.games.scml.domain import DAYS, RULES
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view.state import (
-    Morning,
+    Commitments,
+    DayStart,
+    FactoryProfile,
     OpenNegotiation,
     PastOffer,
-    Place,
-    Promises,
     State,
 )
 
-# Columns of `facts`: a Place, then a Morning.
+# Columns of `facts`: a Place, then a DayStart.
 STEPS, LEVELS, LEVEL, LINES, COST, WORLD_HORIZON = range(6)
 INITIAL, CATALOG_IN, CATALOG_OUT, PERISHABLE, SUPPLIERS, CONSUMERS = range(6, 12)
 DAY, STOCK, BALANCE, SUPPLY_QUANTITY, SUPPLY_PRICE, SALE_QUANTITY, SALE_PRICE = range(12, 19)
@@ -42,7 +42,7 @@ class Packed(NamedTuple):
 
     facts: Floats
     """[states, NUM_FACTS]."""
-    promises: Ints
+    commitments: Ints
     """[states, 4, DAYS]: bought, its money, sold, its money."""
     first: Ints
     """[states + 1]: the talks of state s are first[s] to first[s + 1]."""
@@ -66,10 +66,10 @@ def packed(states: Sequence[State]) -> Packed:
                 (negotiation.buys, negotiation.round, len(offers), len(negotiation.offers))
             )
             offers.extend(negotiation.offers)
-    promises = np.zeros((len(states), 4, DAYS), np.int64)
+    commitments = np.zeros((len(states), 4, DAYS), np.int64)
     for row, state in enumerate(states):
-        promised = state.promises
-        promises[row, :, : len(promised.bought)] = (
+        promised = state.commitments
+        commitments[row, :, : len(promised.bought)] = (
             promised.bought,
             promised.bought_money,
             promised.sold,
@@ -77,7 +77,7 @@ def packed(states: Sequence[State]) -> Packed:
         )
     return Packed(
         facts=np.array([_facts(state) for state in states], np.float64).reshape(-1, NUM_FACTS),
-        promises=promises,
+        commitments=commitments,
         first=np.cumsum([0, *(len(state.negotiations) for state in states)]),
         negotiations=np.array(negotiations, np.int64).reshape(-1, 4),
         offers=np.array(offers, np.int64).reshape(-1, 4),
@@ -85,48 +85,48 @@ def packed(states: Sequence[State]) -> Packed:
 
 
 def _facts(state: State) -> tuple[float, ...]:
-    place, morning = state.place, state.morning
+    profile, day_start = state.profile, state.day_start
     return (
-        place.steps,
-        place.levels,
-        place.level,
-        place.lines,
-        place.cost,
-        place.horizon,
-        place.initial_balance,
-        place.catalog_in,
-        place.catalog_out,
-        place.perishable,
-        place.suppliers,
-        place.consumers,
-        morning.day,
-        morning.stock,
-        morning.balance,
-        morning.supply_quantity,
-        morning.supply_price,
-        morning.sale_quantity,
-        morning.sale_price,
-        morning.price_in,
-        morning.price_out,
-        *morning.prices_in,
-        *morning.prices_out,
-        morning.storage_cost,
-        morning.disposal_cost,
-        morning.shortfall_penalty,
-        morning.stock_falls,
+        profile.steps,
+        profile.levels,
+        profile.level,
+        profile.lines,
+        profile.cost,
+        profile.horizon,
+        profile.initial_balance,
+        profile.catalog_in,
+        profile.catalog_out,
+        profile.perishable,
+        profile.suppliers,
+        profile.consumers,
+        day_start.day,
+        day_start.stock,
+        day_start.balance,
+        day_start.supply_quantity,
+        day_start.supply_price,
+        day_start.sale_quantity,
+        day_start.sale_price,
+        day_start.price_in,
+        day_start.price_out,
+        *day_start.prices_in,
+        *day_start.prices_out,
+        day_start.storage_cost,
+        day_start.disposal_cost,
+        day_start.shortfall_penalty,
+        day_start.stock_falls,
     )
 
 
 def unpacked(columns: Packed, partners: Sequence[str]) -> Iterator[State]:
     """The states, with the partners' names by talk."""
     for row, facts in enumerate(columns.facts.tolist()):
-        place, morning = _place(facts), _morning(facts)
-        promised = columns.promises[row, :, : place.horizon + 1].tolist()
+        profile, day_start = _profile(facts), _day_start(facts)
+        promised = columns.commitments[row, :, : profile.horizon + 1].tolist()
         negotiations = range(*columns.first[row : row + 2].tolist())
         yield State(
-            place,
-            morning,
-            Promises(*(tuple(side) for side in promised)),
+            profile,
+            day_start,
+            Commitments(*(tuple(side) for side in promised)),
             tuple(
                 _negotiation(columns, negotiation, partners[negotiation])
                 for negotiation in negotiations
@@ -141,8 +141,8 @@ def _negotiation(columns: Packed, negotiation: int, partner: str) -> OpenNegotia
     return OpenNegotiation(partner, bool(buys), round_, offers)
 
 
-def _place(facts: Sequence[float]) -> Place:
-    return Place(
+def _profile(facts: Sequence[float]) -> FactoryProfile:
+    return FactoryProfile(
         steps=int(facts[STEPS]),
         levels=int(facts[LEVELS]),
         level=int(facts[LEVEL]),
@@ -158,8 +158,8 @@ def _place(facts: Sequence[float]) -> Place:
     )
 
 
-def _morning(facts: Sequence[float]) -> Morning:
-    return Morning(
+def _day_start(facts: Sequence[float]) -> DayStart:
+    return DayStart(
         day=int(facts[DAY]),
         stock=int(facts[STOCK]),
         balance=facts[BALANCE],

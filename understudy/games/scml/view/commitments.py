@@ -26,7 +26,7 @@ NO_DAY: Final = -1
 """Nothing is sold on top."""
 
 
-class Commitments(NamedTuple):
+class CommitmentBook(NamedTuple):
     """One factory's book, in arrays that compiled code fills."""
 
     arriving: Ints
@@ -45,24 +45,24 @@ class Commitments(NamedTuple):
     """[2]: B_free, what may be spent on input; and what making one unit costs."""
 
 
-def empty_commitments(*factories: int, days: int = DAYS) -> Commitments:
+def empty_book(*factories: int, days: int = DAYS) -> CommitmentBook:
     """A book to be opened, with space for so many days; with `factories`, a row for each."""
     arriving, ordered, inputs = np.zeros((3, *factories, days), np.int64)
     limits = np.zeros((*factories, NUM_LIMITS), np.int64)
     committed, money = np.zeros((*factories, 2), np.int64), np.zeros((*factories, 2))
-    return Commitments(arriving, ordered, inputs, limits, committed, money)
+    return CommitmentBook(arriving, ordered, inputs, limits, committed, money)
 
 
 # --- compiled ------------------------------------------------------------------------------------
 
 
 @kernel
-def open_book(facts, promises, reserve, conserves, book):  # type: ignore[no-untyped-def]
+def open_book(facts, commitments, reserve, conserves, book):  # type: ignore[no-untyped-def]
     """As things stand in a state, with today's exogenous contracts."""
     days = p.agreeable_days(facts)
     for day in range(days):
-        book.arriving[day] = promises[p.BOUGHT, day]
-        book.ordered[day] = promises[p.SOLD, day]
+        book.arriving[day] = commitments[p.BOUGHT, day]
+        book.ordered[day] = commitments[p.SOLD, day]
     book.arriving[0] += int(facts[p.SUPPLY_QUANTITY])
     book.ordered[0] += int(facts[p.SALE_QUANTITY])
     book.limits[IN_STOCK], book.limits[DAYS_OPEN] = int(facts[p.STOCK]), days
@@ -72,7 +72,7 @@ def open_book(facts, promises, reserve, conserves, book):  # type: ignore[no-unt
     book.committed[BUYING], book.committed[SELLING] = 0, 0
     owed, orders = 0, 0
     for day in range(DAYS):
-        owed += promises[p.BOUGHT_MONEY, day]
+        owed += commitments[p.BOUGHT_MONEY, day]
     for day in range(days):
         orders += book.ordered[day]
     kept = reserve * facts[p.INITIAL]

@@ -17,7 +17,7 @@ from understudy.games.scml.view.commitments import (
     open_book,
     remaining_by_day,
 )
-from understudy.games.scml.view.scales import AHEAD, CROWD, cut, place_in
+from understudy.games.scml.view.scales import AHEAD, CROWD, cut, position_in
 
 _MONEY = 2
 """In the rows of `on_table`: units by side, then their money."""
@@ -27,8 +27,8 @@ _MONEY = 2
 def fill_states(columns, reserve, conserves, book, on_table, out):  # type: ignore[no-untyped-def]
     """What L1 says before anything is promised, and the features of each state."""
     for s in range(len(columns.facts)):
-        facts, promises = columns.facts[s], columns.promises[s]
-        open_book(facts, promises, reserve, conserves, book)
+        facts, commitments = columns.facts[s], columns.commitments[s]
+        open_book(facts, commitments, reserve, conserves, book)
         out.money[s] = book.money[FREE]
         for day in range(book.limits[DAYS_OPEN]):
             out.days[s, day] = True
@@ -38,7 +38,7 @@ def fill_states(columns, reserve, conserves, book, on_table, out):  # type: igno
         out.can[s, SELLING] = 1.0 if facts[p.LEVEL] < facts[p.LEVELS] - 1 else 0.0
         _static(facts, book, out.static[s])
         _situation(columns, s, out.bounds[s], on_table, out.situation[s])
-        _temporal(facts, promises, book, on_table, out.temporal[s])
+        _temporal(facts, commitments, book, on_table, out.temporal[s])
 
 
 @kernel
@@ -124,7 +124,7 @@ def _side(columns, s, buys, on_table):  # type: ignore[no-untyped-def]
         if row < 0:
             continue
         quantity, price = columns.offers[row, p.QUANTITY], columns.offers[row, p.PRICE]
-        at = place_in(price, low, high)
+        at = position_in(price, low, high)
         heard = np.float32(heard + 1.0 / CROWD)
         units = np.float32(units + quantity / facts[p.LINES])
         best = np.float32(min(best, at) if buys else max(best, at))
@@ -144,7 +144,7 @@ def _premium(quantity, money, price):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _temporal(facts, promises, book, on_table, out):  # type: ignore[no-untyped-def]
+def _temporal(facts, commitments, book, on_table, out):  # type: ignore[no-untyped-def]
     """Today's exogenous contracts are part of it; their prices are in STATIC."""
     at, lines, stock = f.TEMPORAL_AT, book.limits[CAPACITY], book.limits[IN_STOCK]
     keeps, conserves = book.limits[KEEPS] != 0, book.limits[CONSERVES] != 0
@@ -155,10 +155,10 @@ def _temporal(facts, promises, book, on_table, out):  # type: ignore[no-untyped-
         there = stock + arriving
         made = rules.made_of(there, ordered, lines)
         stock = rules.stock_after(stock, arriving, made, keeps, conserves)
-        paid, earned = promises[p.BOUGHT_MONEY, day], promises[p.SOLD_MONEY, day]
+        paid, earned = commitments[p.BOUGHT_MONEY, day], commitments[p.SOLD_MONEY, day]
         balance += earned - paid - facts[p.COST] * made
         offered, asked = on_table[BUYING, day], on_table[SELLING, day]
-        bought, sold = promises[p.BOUGHT, day] + offered, promises[p.SOLD, day] + asked
+        bought, sold = commitments[p.BOUGHT, day] + offered, commitments[p.SOLD, day] + asked
         bought_money = paid + on_table[_MONEY + BUYING, day]
         sold_money = earned + on_table[_MONEY + SELLING, day]
         out[day, at.inbound] = cut(arriving / lines)

@@ -24,7 +24,7 @@ Recordings = Mapping[str, pa.Table]
 NEVER = 2**31
 NONE = -1
 """In place of a number that is not there."""
-_MORNING = (
+_DAY_START = (
     "day",
     "stock",
     "balance",
@@ -69,7 +69,7 @@ class Recalled(NamedTuple):
     """By talk of the state."""
 
 
-class Mornings(NamedTuple):
+class DayStarts(NamedTuple):
     """The mornings of solvent factories, in columns; no talk has begun."""
 
     states: Packed
@@ -123,10 +123,10 @@ class Recording:
         self.player = np.array([name for world in worlds for name in world["players"]], object)
         self.score = np.array([score for world in worlds for score in world["scores"]])
         self.seed = np.array([world["seed"] for world in worlds], np.int64)[self.world]
-        self.place = np.array([row for world in worlds for row in _places(world)], np.float64)
-        self.place = self.place.reshape(-1, p.DAY)
-        self.level = self.place[:, p.LEVEL].astype(np.int64)
-        self.opens: Bools = (self.place[:, p.LEVELS] - self.level) % 2 == 1
+        self.profiles = np.array([row for world in worlds for row in _profiles(world)], np.float64)
+        self.profiles = self.profiles.reshape(-1, p.DAY)
+        self.level = self.profiles[:, p.LEVEL].astype(np.int64)
+        self.opens: Bools = (self.profiles[:, p.LEVELS] - self.level) % 2 == 1
         """Makes the first offer in its talks."""
         levels = [level for world in worlds for level in world["levels"]]
         within = np.arange(len(levels)) - self.first[self.world]
@@ -158,10 +158,10 @@ class Recording:
         self.bankrupt_from = np.full(len(self.names), NEVER)
         bankrupt = days["bankrupt"].to_numpy()
         np.minimum.at(self.bankrupt_from, self.day_owner[bankrupt], day[bankrupt])
-        self.morning = np.empty((len(days), p.NUM_FACTS - p.DAY))
-        for column, name in enumerate(_MORNING):
-            self.morning[:, column] = days[name].to_numpy()
-        self.morning[:, -1] = day >= falls_from[self.day_owner]
+        self.day_start = np.empty((len(days), p.NUM_FACTS - p.DAY))
+        for column, name in enumerate(_DAY_START):
+            self.day_start[:, column] = days[name].to_numpy()
+        self.day_start[:, -1] = day >= falls_from[self.day_owner]
 
     def _read_contracts(self, contracts: pa.Table) -> None:
         """Each contract twice, for either side, by owner and in the order they were made."""
@@ -184,10 +184,10 @@ class Recording:
         self.contract_money = twice(money)
         self.contract_concluded = twice(contracts["concluded"].to_numpy())
 
-    def _promises(self, owner: Ints, day: Ints, contracts: Ints) -> Ints:
+    def _commitments(self, owner: Ints, day: Ints, contracts: Ints) -> Ints:
         """What the first so many contracts of a factory come to from a day on."""
         found = np.zeros((len(owner), 4, DAYS), np.int64)
-        _add_promises(
+        _add_commitments(
             owner,
             day,
             contracts,
@@ -204,12 +204,14 @@ class Recording:
 
     def _facts(self, owner: Ints, day: Ints) -> Floats:
         return np.concatenate(
-            [self.place[owner], self.morning[self.day_row[owner, day]]], axis=1, dtype=np.float64
+            [self.profiles[owner], self.day_start[self.day_row[owner, day]]],
+            axis=1,
+            dtype=np.float64,
         )
 
-    def mornings(self) -> Mornings:
+    def day_starts(self) -> DayStarts:
         """Of the chosen factories, as long as they are solvent."""
-        day = self.morning[:, 0].astype(np.int64)
+        day = self.day_start[:, 0].astype(np.int64)
         kept = self.chosen[self.day_owner] & (day < self.bankrupt_from[self.day_owner])
         row = np.flatnonzero(kept)
         row = row[np.lexsort((day[row], self.day_owner[row]))]
@@ -217,10 +219,10 @@ class Recording:
         keys = self.contract_owner * NEVER + self.contract_concluded
         made = np.searchsorted(keys, owner * NEVER + day) - self.contract_start[owner]
         nothing = np.zeros((0, 4), np.int64)
-        promises = self._promises(owner, day, made)
+        commitments = self._commitments(owner, day, made)
         first = np.zeros(len(row) + 1, np.int64)
-        return Mornings(
-            Packed(self._facts(owner, day), promises, first, nothing, nothing), owner, row
+        return DayStarts(
+            Packed(self._facts(owner, day), commitments, first, nothing, nothing), owner, row
         )
 
     def calls(self) -> Calls:
@@ -257,7 +259,7 @@ class Recording:
         contracts = table["contracts"].to_numpy().astype(np.int64)[kept][begin]
         states = Packed(
             facts=self._facts(owner[begin], day[begin]),
-            promises=self._promises(owner[begin], day[begin], contracts),
+            commitments=self._commitments(owner[begin], day[begin], contracts),
             first=np.append(begin, len(row)),
             negotiations=negotiations,
             offers=offers,
@@ -308,7 +310,7 @@ def _rounds(table: pa.Table, call: Ints, was_heard: Bools, order: Ints, begin: I
     return np.where(call[order] == FIRST_PROPOSALS, heard_at, round_)
 
 
-def _places(world: Mapping[str, Any]) -> Iterator[tuple[float, ...]]:
+def _profiles(world: Mapping[str, Any]) -> Iterator[tuple[float, ...]]:
     rules, prices, levels = RULES[world["track"]], world["catalog_prices"], world["levels"]
     for k, level in enumerate(levels):
         yield (
@@ -335,12 +337,12 @@ def offers_of(table: pa.Table, prefix: str) -> Ints:
 
 def codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> Ints:
     """The place of each word, NONE for none."""
-    places = pc.index_in(column, value_set=pa.array(words))
-    return pc.fill_null(places, NONE).to_numpy().astype(np.int64)
+    indices = pc.index_in(column, value_set=pa.array(words))
+    return pc.fill_null(indices, NONE).to_numpy().astype(np.int64)
 
 
 @kernel
-def _add_promises(owner, today, count, start, other, buys, day, units, money, bankrupt_from, out):  # type: ignore[no-untyped-def]
+def _add_commitments(owner, today, count, start, other, buys, day, units, money, bankrupt, out):  # type: ignore[no-untyped-def]
     for s in range(len(owner)):
         mine = owner[s]
         if s and mine == owner[s - 1] and today[s] == today[s - 1] and count[s] == count[s - 1]:
@@ -350,7 +352,7 @@ def _add_promises(owner, today, count, start, other, buys, day, units, money, ba
             continue
         for i in range(start[mine], min(start[mine] + count[s], start[mine + 1])):
             ahead = day[i] - today[s]
-            if 0 <= ahead < out.shape[2] and bankrupt_from[other[i]] > today[s]:
+            if 0 <= ahead < out.shape[2] and bankrupt[other[i]] > today[s]:
                 side = p.BOUGHT if buys[i] else p.SOLD
                 out[s, side, ahead] += units[i]
                 out[s, side + 1, ahead] += money[i]

@@ -8,7 +8,7 @@ from understudy.games.scml.arrays import Float32s
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import features as f
 
-MORNING_INPUTS: Final = len(f.STATIC) + DAYS * len(f.TEMPORAL) + 2
+DAY_START_INPUTS: Final = len(f.STATIC) + DAYS * len(f.TEMPORAL) + 2
 ROUND_INPUTS: Final = (
     len(f.STATIC)
     + DAYS * len(f.TEMPORAL)
@@ -21,7 +21,7 @@ THREAD_INPUTS: Final = len(f.THREAD)
 OVERALL_INPUTS: Final = len(f.OVERALL) + NUM_GOALS
 
 
-def morning_input(static: Float32s, temporal: Float32s, role: Float32s) -> Float32s:
+def day_start_input(static: Float32s, temporal: Float32s, role: Float32s) -> Float32s:
     """L2's, [rows, MORNING_INPUTS]."""
     return np.concatenate([static, _flat(temporal), role], axis=1)
 

@@ -6,7 +6,7 @@ from understudy.games.scml.view import columns as p
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import safety_rules as rules
 from understudy.games.scml.view.commitments import allowed_units, set_baseline
-from understudy.games.scml.view.scales import AHEAD, CROWD, cut, place_in
+from understudy.games.scml.view.scales import AHEAD, CROWD, cut, position_in
 
 
 @kernel
@@ -41,7 +41,7 @@ def _on_the_table(facts, columns, buys, row, most, fits, out):  # type: ignore[n
     at = f.THREAD_AT
     low, high = p.price_range(facts, buys)
     quantity = columns.offers[row, p.QUANTITY]
-    price = place_in(columns.offers[row, p.PRICE], low, high)
+    price = position_in(columns.offers[row, p.PRICE], low, high)
     out[at.is_heard] = 1.0
     out[at.quantity] = cut(quantity / facts[p.LINES])
     out[at.ahead] = (columns.offers[row, p.DELIVERY] - facts[p.DAY]) / AHEAD
@@ -75,15 +75,17 @@ def _so_far(facts, columns, negotiation, out):  # type: ignore[no-untyped-def]
             last_heard = row
     sign = -1.0 if buys else 1.0
     if last_mine >= 0:
-        price = place_in(columns.offers[last_mine, p.PRICE], low, high)
+        price = position_in(columns.offers[last_mine, p.PRICE], low, high)
         out[at.has_offered] = 1.0
         out[at.own_quantity] = cut(columns.offers[last_mine, p.QUANTITY] / lines)
         out[at.own_ahead] = (columns.offers[last_mine, p.DELIVERY] - today) / AHEAD
         out[at.own_price] = price
-        out[at.own_way] = -sign * (price - place_in(columns.offers[first_mine, p.PRICE], low, high))
+        out[at.own_way] = -sign * (
+            price - position_in(columns.offers[first_mine, p.PRICE], low, high)
+        )
     if last_heard >= 0:
-        price = place_in(columns.offers[last_heard, p.PRICE], low, high)
-        first_price = place_in(columns.offers[first_heard, p.PRICE], low, high)
+        price = position_in(columns.offers[last_heard, p.PRICE], low, high)
+        first_price = position_in(columns.offers[first_heard, p.PRICE], low, high)
         more = columns.offers[last_heard, p.QUANTITY] - columns.offers[first_heard, p.QUANTITY]
         out[at.their_way] = sign * (price - first_price)
         out[at.their_growth] = cut(more / lines)
@@ -100,7 +102,7 @@ def _safety(facts, buys, remaining, money, ahead, price, baseline, out):  # type
     out[at.has_baseline] = 1.0 if units > 0 else 0.0
     out[at.baseline_quantity] = cut(units / lines)
     out[at.baseline_ahead] = baseline[p.OFFER_AHEAD] / AHEAD
-    out[at.baseline_price] = place_in(baseline[p.OFFER_PRICE], low, high)
+    out[at.baseline_price] = position_in(baseline[p.OFFER_PRICE], low, high)
     out[at.bound] = cut(bound / lines)
     out[at.payable] = cut(can_pay / lines)
 
@@ -154,4 +156,4 @@ def fill_histories(columns, out):  # type: ignore[no-untyped-def]
                 row[at.mine] = offer[p.MINE]
                 row[at.quantity] = cut(offer[p.QUANTITY] / facts[p.LINES])
                 row[at.ahead] = (offer[p.DELIVERY] - facts[p.DAY]) / AHEAD
-                row[at.price] = place_in(offer[p.PRICE], low, high)
+                row[at.price] = position_in(offer[p.PRICE], low, high)

@@ -12,7 +12,7 @@ from understudy.games.scml.arrays import Bools, Float32s, Floats, Int32s
 from understudy.games.scml.domain import DAYS, SafetySettings
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view.columns import Packed, packed
-from understudy.games.scml.view.commitments import empty_commitments
+from understudy.games.scml.view.commitments import empty_book
 from understudy.games.scml.view.day_features import fill_states
 from understudy.games.scml.view.negotiation_features import fill_histories, fill_negotiations
 from understudy.games.scml.view.state import State
@@ -68,7 +68,7 @@ def observed(columns: Packed, settings: SafetySettings | None = None) -> Observe
         baseline=np.zeros((negotiations, 3), np.int32),
         safe=np.zeros(negotiations, np.bool_),
     )
-    book, offers = empty_commitments(), np.zeros((4, DAYS))
+    book, offers = empty_book(), np.zeros((4, DAYS))
     fill_states(columns, settings.reserve, settings.conserves, book, offers, found)
     fill_negotiations(columns, found)
     fill_histories(columns, found)

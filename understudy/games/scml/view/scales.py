@@ -19,7 +19,7 @@ def cut(value):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place_in(price, low, high):  # type: ignore[no-untyped-def]
+def position_in(price, low, high):  # type: ignore[no-untyped-def]
     """0 lowest, 1 highest; the middle where there is no choice."""
     if high <= low:
         return 0.5

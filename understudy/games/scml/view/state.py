@@ -12,7 +12,7 @@ from scml.oneshot.common import is_system_agent
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FactoryProfile:
     """What never changes in a world."""
 
     steps: int
@@ -48,7 +48,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Morning:
+class DayStart:
     """What never changes within a day."""
 
     day: int
@@ -73,7 +73,7 @@ class Morning:
 
 
 @dataclass(frozen=True, slots=True)
-class Promises:
+class Commitments:
     """What is agreed with solvent partners, by days from now: today, up to the horizon."""
 
     bought: tuple[int, ...]
@@ -111,23 +111,23 @@ class OpenNegotiation:
 class State:
     """All of it, at one decision."""
 
-    place: Place
-    morning: Morning
-    promises: Promises
+    profile: FactoryProfile
+    day_start: DayStart
+    commitments: Commitments
     negotiations: tuple[OpenNegotiation, ...]
 
     @property
     def days_ahead(self) -> int:
         """How far ahead a delivery can be agreed today."""
-        return min(self.place.horizon, self.place.steps - 1 - self.morning.day)
+        return min(self.profile.horizon, self.profile.steps - 1 - self.day_start.day)
 
 
 # --- live ----------------------------------------------------------------------------------------
 
 
-def place_of(awi: Any) -> Place:
+def profile_of(awi: Any) -> FactoryProfile:
     """From what the simulator shows before the first day."""
-    return Place(
+    return FactoryProfile(
         steps=awi.n_steps,
         levels=awi.n_products - 1,
         level=awi.level,
@@ -143,11 +143,11 @@ def place_of(awi: Any) -> Place:
     )
 
 
-def morning_of(awi: Any, stock_falls: bool = False) -> Morning:
+def day_start_of(awi: Any, stock_falls: bool = False) -> DayStart:
     """From what the simulator shows in the morning, and what the agent has seen before."""
     prices = awi.trading_prices
     price_in, price_out = awi.current_input_issues[2], awi.current_output_issues[2]
-    return Morning(
+    return DayStart(
         day=awi.current_step,
         stock=awi.current_inventory_input,
         balance=float(awi.current_balance),
@@ -166,14 +166,14 @@ def morning_of(awi: Any, stock_falls: bool = False) -> Morning:
     )
 
 
-def promises_of(awi: Any) -> Promises:
+def commitments_of(awi: Any) -> Commitments:
     """From what the simulator shows at this moment."""
     days = range(awi.current_step, awi.current_step + awi.horizon + 1)
 
     def total(by_day: Mapping[int, Mapping[str, int]]) -> tuple[int, ...]:
         return tuple(_solvent_total(awi, by_day.get(day)) for day in days)
 
-    return Promises(
+    return Commitments(
         bought=total(awi._future_supplies),
         bought_money=total(awi._future_supplies_cost),
         sold=total(awi._future_sales),

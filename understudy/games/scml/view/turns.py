@@ -20,7 +20,7 @@ from understudy.games.scml.view.commitments import (
     FREE,
     allowed_units,
     commit,
-    empty_commitments,
+    empty_book,
     open_book,
     remaining_by_day,
     set_baseline,
@@ -61,14 +61,14 @@ def all_turns(
     binding: Ints,
     settings: SafetySettings | None = None,
 ) -> Turns:
-    """Of many decisions, whose talks come in `order` (places in the talks of all states).
+    """Of many decisions, whose talks come in `order` (indices into the talks of all states).
 
     `binding` is [talks, 3]: units (0: nothing was promised), days ahead and unit price.
     """
     settings = settings or SafetySettings()
     found, book, served = (
         no_turns(len(columns.negotiations)),
-        empty_commitments(),
+        empty_book(),
         np.zeros(2, np.int64),
     )
     how = settings.reserve, settings.conserves
@@ -82,9 +82,9 @@ class LiveTurns:
     def __init__(self, columns: Packed, weight: Float32s, settings: SafetySettings) -> None:
         self.found = no_turns(len(columns.negotiations))
         self._columns, self._weight = columns, weight
-        self._book, self._served = empty_commitments(), np.zeros(2, np.int64)
+        self._book, self._served = empty_book(), np.zeros(2, np.int64)
         how = settings.reserve, settings.conserves
-        open_book(columns.facts[0], columns.promises[0], *how, self._book)
+        open_book(columns.facts[0], columns.commitments[0], *how, self._book)
 
     def come(self, negotiation: int) -> None:
         """A talk's turn: what is left for it is in `found`."""
@@ -103,10 +103,10 @@ class LiveTurns:
 @kernel
 def _all_turns(columns, order, weight, binding, reserve, conserves, book, served, out):  # type: ignore[no-untyped-def]
     for s in range(len(columns.facts)):
-        open_book(columns.facts[s], columns.promises[s], reserve, conserves, book)
+        open_book(columns.facts[s], columns.commitments[s], reserve, conserves, book)
         served[BUYING], served[SELLING] = 0, 0
-        for place in range(columns.first[s], columns.first[s + 1]):
-            negotiation = order[place]
+        for turn in range(columns.first[s], columns.first[s + 1]):
+            negotiation = order[turn]
             _turn(columns, s, negotiation, weight[negotiation], book, served, out)
             buys, promised = columns.negotiations[negotiation, p.BUYS] != 0, binding[negotiation]
             served[BUYING if buys else SELLING] += 1

@@ -20,10 +20,10 @@ class Own(StdAgent):
 
     def __init__(self, *arguments, **named):
         super().__init__(*arguments, **named)
-        self.mornings = 0
+        self.day_starts = 0
 
     def before_step(self):
-        self.mornings += 1
+        self.day_starts += 1
 
     def propose(self, negotiator_id, state):
         return 2, self.awi.current_step, self.get_nmi(negotiator_id).issues[2].min_value
@@ -85,7 +85,7 @@ def test_an_agent_knows_its_name_its_world_and_its_talks(world):
     world.run()
     for host, name in zip(world.hosts, ("00@0", "01@1"), strict=True):
         agent = host.agent
-        assert (agent.id, agent.name, agent.mornings) == (name, name, 6)
+        assert (agent.id, agent.name, agent.day_starts) == (name, name, 6)
         assert agent.awi is agent._awi is host.awi
         assert isinstance(agent, Own)
 

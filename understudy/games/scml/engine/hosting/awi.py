@@ -35,7 +35,7 @@ def _ignore(*_: object) -> None:
 class HostedAWI(StdAWI):
     """An agent's window on the world."""
 
-    # Properties of StdAWI that are plain attributes here, set once in `_set_place`.
+    # Properties of StdAWI that are plain attributes here, set once in `_set_level`.
     n_steps = n_products = n_processes = n_competitors = n_lines = max_n_lines = 0
     level = my_input_product = my_output_product = horizon = 0
     is_first_level = is_middle_level = is_last_level = False
@@ -90,9 +90,9 @@ class HostedAWI(StdAWI):
         self._storage_cost = np.array(self._config.storage_cost)
         self._disposal_cost = np.array(self._config.disposal_cost)
         self._shortfall_penalty = np.array(self._config.shortfall_penalty)
-        self._set_place(world)
+        self._set_level(world)
 
-    def _set_place(self, world: "World") -> None:
+    def _set_level(self, world: "World") -> None:
         level = self._factory.level
         self.profile = self._config.profile
         self.level = self.my_input_product = level
