@@ -34,8 +34,8 @@ def official(seed: int) -> WorldPlan:
     return WorldPlan(f"m{seed}", "official", "std", SIZES, STEPS, seed, 0, refs, slots)
 
 
-def seconds(plan: WorldPlan, filmed: bool) -> float:
-    plan = replace(plan, filmed=filmed)
+def seconds(plan: WorldPlan, recorded: bool) -> float:
+    plan = replace(plan, recorded=recorded)
     began = time.process_time()
     play([plan])
     return time.process_time() - began

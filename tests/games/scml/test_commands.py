@@ -143,11 +143,11 @@ def test_the_real_package_gives_the_same_recordings(runs, whole):
     assert_a_part(runs.root / "real", whole, *TABLES)
 
 
-def test_only_those_to_be_tracked_are_filmed(runs, whole):
+def test_only_those_to_be_tracked_are_recorded(runs, whole):
     found = runs.root / "watched"
     players = {w["match"]: w["players"] for w in rows(found / "recordings", "worlds")}
-    filmed = rows(found / "recordings", "decisions")
-    assert {players[row["match"]][row["factory"]] for row in filmed} == {"Greedy"}
+    recorded = rows(found / "recordings", "decisions")
+    assert {players[row["match"]][row["factory"]] for row in recorded} == {"Greedy"}
     assert_a_part(found, whole, "worlds", "contracts", "days", "results")
 
 

@@ -1,4 +1,4 @@
-"""Traces of HRL-XF: true to the film, the same play with and without, read back or refused."""
+"""Traces of HRL-XF: true to the recording, the same play with and without, read back or refused."""
 
 import json
 import random
@@ -92,7 +92,7 @@ def wild(monkeypatch):
 
 
 def spoken(decided):
-    """As the film has it: nobody is asked for an answer to nothing."""
+    """As it is recorded: nobody is asked for an answer to nothing."""
     first = decided.call == "first_proposals"
     return {
         turn.partner: (turn.heard, None if first else turn.said, turn.said_offer, turn.round)
@@ -100,7 +100,7 @@ def spoken(decided):
     }
 
 
-def filmed(recordings, factory):
+def recorded(recordings, factory):
     """By call and talk, as `spoken`; without first proposals that go nowhere."""
     (world,) = recordings["worlds"].to_pylist()
     levels = world["levels"]
@@ -142,7 +142,7 @@ def test_what_a_trace_says_was_said(wild, tmp_path, simulator):
         mine = [decided for decided in found if decided.agent == agent]
         assert [decided.number for decided in mine] == list(range(len(mine)))
         if agent is not None:
-            assert [spoken(d) for d in mine] == list(filmed(recordings, factory))
+            assert [spoken(d) for d in mine] == list(recorded(recordings, factory))
     (world,) = recordings["worlds"].to_pylist()
     _check_weights(found)
     _check_clips(found)

@@ -127,7 +127,7 @@ def test_a_unit_that_may_be_used_up_is_not_offered_twice():
 @pytest.mark.parametrize("conserve_stock", [False, True])
 @pytest.mark.parametrize("sizes", [(4, 4), (4, 4, 4)])
 def test_it_promises_only_what_it_can_make(sizes, conserve_stock):
-    planned = replace(plan(sizes), conserve_stock=conserve_stock, filmed=False)
+    planned = replace(plan(sizes), conserve_stock=conserve_stock, recorded=False)
     ours = [row for row in play([planned]).results.to_pylist() if row["player"] == "Steward"]
     assert len(ours) == len(sizes)
     assert sum(row["sales"] for row in ours) > 30

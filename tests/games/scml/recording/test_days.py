@@ -7,7 +7,7 @@ from understudy.games.scml.engine.config import draw
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.players import catalogue
-from understudy.games.scml.recording.days import FactoryDay, account
+from understudy.games.scml.recording.days import FactoryDay, day_ledger
 from understudy.games.scml.recording.tables import DAY_LEDGER, DECISIONS, RECORDINGS
 
 SELLER, BUYER = 0, 1
@@ -23,7 +23,7 @@ def sale(quantity, day, concluded=0, unit_price=20):
 
 def test_a_day_by_hand():
     config = chain(outside=[supply(6, 9), demand(5, 31)], **COSTS)
-    found = account(config, [sale(4, 0)], False).of(0, SELLER)
+    found = day_ledger(config, [sale(4, 0)], False).of(0, SELLER)
     assert found == FactoryDay(
         day=0, factory=SELLER, bankrupt=False, supply_quantity=6, supply_price=54,
         sale_quantity=0, sale_price=0, stock=0, balance=1000.0, price_in=10.0, price_out=20.0,
@@ -37,7 +37,7 @@ def test_a_day_by_hand():
 
 def test_a_morning_knows_what_was_agreed_before_it():
     config = chain(steps=8)
-    days = account(config, [sale(4, 3), sale(2, 3, concluded=1), sale(1, 7, concluded=1)], False)
+    days = day_ledger(config, [sale(4, 3), sale(2, 3, concluded=1), sale(1, 7, concluded=1)], False)
     assert days.of(0, SELLER).sales == [0] * 11
     assert days.of(1, SELLER).sales == [0, 0, 4, *[0] * 8]
     assert days.of(2, BUYER).supplies == [0, 6, 0, 0, 0, 1, *[0] * 5]
@@ -48,14 +48,14 @@ def test_a_morning_knows_what_was_agreed_before_it():
 
 def test_with_the_bankrupt_promises_are_shown_but_not_kept():
     config = chain(outside=[supply(9, 12)], balance=100)
-    days = account(config, [sale(3, 2)], False)
+    days = day_ledger(config, [sale(3, 2)], False)
     assert [days.of(day, SELLER).bankrupt for day in range(3)] == [False, True, True]
     assert days.of(1, BUYER).supplies[:2] == [0, 3]
     assert (days.of(2, BUYER).bought, days.of(2, BUYER).bought_money) == (0, 0)
 
 
 def test_in_oneshot_only_today_can_be_promised():
-    days = account(chain(track="oneshot", outside=[supply(3)]), [sale(3, 1, concluded=1)], False)
+    days = day_ledger(chain(track="oneshot", outside=[supply(3)]), [sale(3, 1, concluded=1)], False)
     assert days.of(1, BUYER).supplies == [0]
     assert (days.of(1, BUYER).bought, days.of(1, SELLER).stock) == (3, 0)
     assert [ranges[1][1] for ranges in days.ranges] == [(day, day) for day in (0, 1, 2, 3, 4, 5, 5)]
@@ -63,7 +63,7 @@ def test_in_oneshot_only_today_can_be_promised():
 
 def test_what_can_be_offered_is_known_also_for_the_day_after_the_last():
     config = chain(outside=[supply(9, 20, day=day) for day in range(6)])
-    days = account(config, [], False)
+    days = day_ledger(config, [], False)
     assert len(days.ranges) == config.steps + 1
     assert {ranges[0] for ranges in days.ranges} == {((1, 30), (0, 5), (9, 11))}  # never renewed
     assert days.economy.prices.now[0] > 12
@@ -71,7 +71,7 @@ def test_what_can_be_offered_is_known_also_for_the_day_after_the_last():
 
 
 def test_a_world_that_ended_early_has_fewer_days():
-    days = account(chain(), [sale(2, 4)], False, steps=3)
+    days = day_ledger(chain(), [sale(2, 4)], False, steps=3)
     assert [(row.day, row.factory) for row in days.days] == [
         (day, factory) for day in range(3) for factory in range(2)
     ]
@@ -81,7 +81,7 @@ def test_a_world_that_ended_early_has_fewer_days():
 def test_the_contracts_it_is_given_stay_as_they_are():
     contract = sale(2, 0)
     contract.nullified = True  # as it was when that world was over
-    days = account(chain(outside=[supply(2)]), [contract], False)
+    days = day_ledger(chain(outside=[supply(2)]), [contract], False)
     assert days.of(0, BUYER).bought == 2
     assert (contract.executed, contract.nullified) == (False, True)
 
@@ -95,7 +95,7 @@ def test_profits_and_prices_follow_from_the_contracts_to_the_last_bit(track, siz
     config = draw(sizes, 15, 7, track)
     kinds = catalogue.load_for_world(["Random", "Greedy"] * (sum(sizes) // 2), track)
     world = World(config, [(kind, {}) for kind in kinds], conserve_stock=conserve).run()
-    days = account(config, world.ledger.contracts, conserve)
+    days = day_ledger(config, world.ledger.contracts, conserve)
     assert len(world.ledger.contracts) > 10
     assert [f.profits for f in days.economy.factories] == [f.profits for f in world.factories]
     assert days.economy.prices.now == world.prices.now

@@ -1,4 +1,4 @@
-"""What is on the film is what agents were asked and answered, in either simulator."""
+"""What is recorded is what agents were asked and answered, in either simulator."""
 
 import random
 
@@ -11,8 +11,8 @@ from scml.std.agents import GreedyStdAgent, RandomStdAgent, SyncRandomStdAgent
 from understudy.games.scml.engine.config import draw
 from understudy.games.scml.engine.hosting.negotiators import decides_jointly
 from understudy.games.scml.engine.world import World
-from understudy.games.scml.recording.days import account
-from understudy.games.scml.recording.recorder import Film, filmed
+from understudy.games.scml.recording.days import day_ledger
+from understudy.games.scml.recording.recorder import Recorder, recorded
 from understudy.games.scml.reference.scml_simulator import quiet, scml_world
 
 ACCEPT, REJECT = ResponseType.ACCEPT_OFFER, ResponseType.REJECT_OFFER
@@ -70,17 +70,17 @@ class Silent(StdSyncAgent):
         return {}
 
 
-def film_of(kinds, simulator="engine", config=CONFIG, watched=None, strict=True):
-    film = Film(len(kinds))
-    actors = filmed(kinds, film, watched)
+def recorder_of(kinds, simulator="engine", config=CONFIG, watched=None, strict=True):
+    recorder = Recorder(len(kinds))
+    actors = recorded(kinds, recorder, watched)
     with quiet():
         if simulator == "engine":
             world = World(config, [(kind, {}) for kind in actors], strict=strict).run()
         else:
             world = scml_world(config, actors, ".")
             world.run()
-    days = account(config, world.ledger.contracts if simulator == "engine" else [], False)
-    return film.table("m", config, days.ranges).to_pylist(), world
+    days = day_ledger(config, world.ledger.contracts if simulator == "engine" else [], False)
+    return recorder.table("m", config, days.ranges).to_pylist(), world
 
 
 def answers_of(rows, **where):
@@ -90,7 +90,7 @@ def answers_of(rows, **where):
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
 def test_a_rejection_and_its_offer_are_one_row(simulator):
-    rows, _ = film_of([Seller, Seller, Buyer, Silent], simulator)
+    rows, _ = recorder_of([Seller, Seller, Buyer, Silent], simulator)
     (first, *_) = [row for row in rows if row["factory"] == 0]
     assert (first["call"], first["partner"], first["round"]) == ("respond", 2, 0)
     assert (first["heard_quantity"], first["heard_day"]) == (2, 0)
@@ -100,7 +100,7 @@ def test_a_rejection_and_its_offer_are_one_row(simulator):
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
 def test_a_joint_decision_has_a_row_for_every_open_talk(simulator):
-    rows, _ = film_of([Seller, Seller, Buyer, Silent], simulator)
+    rows, _ = recorder_of([Seller, Seller, Buyer, Silent], simulator)
     opening = [row for row in rows if row["factory"] == 2 and row["call"] == "first_proposals"]
     assert [(row["partner"], row["offered_quantity"]) for row in opening[:2]] == [(0, 2), (1, None)]
     assert len({row["moment"] for row in opening[:2]}) == 1
@@ -137,7 +137,7 @@ def test_what_a_joint_answer_comes_to(response, expected):
         def propose(self, negotiator_id, state):
             return (4, self.awi.current_step, price(self))
 
-    rows, _ = film_of([Once, Once, Opener, Opener], strict=False)
+    rows, _ = recorder_of([Once, Once, Opener, Opener], strict=False)
     found = answers_of(rows, call="counter_all", factory=0, day=0)
     assert found[0] == expected
 
@@ -153,7 +153,7 @@ def test_a_partner_not_heard_yet_is_answered_too(simulator):
         def first_proposals(self):
             return {k: (2, self.awi.current_step, price(self)) for k in self.negotiators}
 
-    rows, _ = film_of([Seller, Slow, Patient, Silent], simulator)
+    rows, _ = recorder_of([Seller, Slow, Patient, Silent], simulator)
     counter = [r for r in rows if r["factory"] == 2 and r["call"] == "counter_all"]
     assert [(r["partner"], r["heard_quantity"]) for r in counter[:2]] == [(0, 3), (1, None)]
     assert counter[0]["moment"] == counter[1]["moment"]
@@ -164,12 +164,12 @@ def test_waiting_is_no_answer():
     class Waiting(Seller):
         answers = (WAIT, WAIT, END)
 
-    rows, _ = film_of([Waiting, Waiting, Buyer, Silent], "engine")
+    rows, _ = recorder_of([Waiting, Waiting, Buyer, Silent], "engine")
     first = [row for row in rows if row["factory"] == 0 and row["day"] == 0]
     assert answers_of(first) == [("end", False, None)]
 
 
-def test_a_call_that_fails_is_not_on_the_film_and_fails_as_before():
+def test_a_call_that_fails_is_not_recorded_and_fails_as_before():
     class Failing(Seller):
         def propose(self, negotiator_id, state):
             if self.awi.current_step == 1:
@@ -180,17 +180,17 @@ def test_a_call_that_fails_is_not_on_the_film_and_fails_as_before():
             return REJECT
 
     kinds = [Failing, Failing, Buyer, Silent]
-    rows, world = film_of(kinds, strict=False)
+    rows, world = recorder_of(kinds, strict=False)
     plain = World(CONFIG, [(kind, {}) for kind in kinds]).run()
     assert [fault.error for fault in world.faults] == [fault.error for fault in plain.faults] != []
     # it was asked twice to answer, and twice failed to follow with an offer: one row is left
     assert answers_of(rows, factory=0, day=1) == [("reject", False, None)]
     with pytest.raises(KeyError, match="lost"):
-        film_of(kinds, strict=True)
+        recorder_of(kinds, strict=True)
 
 
 class Witness(RandomStdAgent):
-    """Writes down what the film ought to show."""
+    """Writes down what ought to be recorded."""
 
     seen: list = []  # noqa: RUF012
 
@@ -210,7 +210,7 @@ class Witness(RandomStdAgent):
 @pytest.mark.parametrize("simulator", SIMULATORS)
 def test_needs_and_contracts_are_those_of_the_moment(simulator):
     Witness.seen = []
-    rows, world = film_of(
+    rows, world = recorder_of(
         [Witness, *[RandomStdAgent] * 3], simulator, draw((2, 2), 12, seed=3), watched={0}
     )
     asked = [row for row in rows if row["call"] == "respond"]
@@ -226,9 +226,9 @@ def test_needs_and_contracts_are_those_of_the_moment(simulator):
         assert sum(c.quantity for c in made) == agreed
 
 
-def test_only_the_watched_are_filmed_and_numbers_follow_each_other():
+def test_only_the_watched_are_recorded_and_numbers_follow_each_other():
     kinds = [RandomStdAgent, SyncRandomStdAgent] * 2
-    rows, _ = film_of(kinds, watched={1, 2})
+    rows, _ = recorder_of(kinds, watched={1, 2})
     assert {row["factory"] for row in rows} == {1, 2}
     assert sorted({row["moment"] for row in rows}) == list(
         range(max(r["moment"] for r in rows) + 1)
@@ -237,8 +237,8 @@ def test_only_the_watched_are_filmed_and_numbers_follow_each_other():
 
 
 @pytest.mark.parametrize("kind", [GreedyStdAgent, SyncRandomStdAgent])
-def test_a_filmed_class_passes_for_its_own(kind):
-    (actor,) = filmed([kind], Film(1))
+def test_a_recorded_class_passes_for_its_own(kind):
+    (actor,) = recorded([kind], Recorder(1))
     assert (actor.__name__, actor.__module__) == (kind.__name__, kind.__module__)
     assert decides_jointly(actor) == decides_jointly(kind)
     assert actor.on_negotiation_success is kind.on_negotiation_success

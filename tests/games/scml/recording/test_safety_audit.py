@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.games.scml.chains import chain
 from understudy.games.scml.engine.config import Exogenous
 from understudy.games.scml.engine.contracts import Contract
-from understudy.games.scml.recording.days import account
-from understudy.games.scml.recording.safety_audit import audit
+from understudy.games.scml.recording.days import day_ledger
+from understudy.games.scml.recording.safety_audit import safety_audit
 
 STEPS = 6
 FIRST, MIDDLE, OTHER, LAST = range(4)
@@ -30,7 +30,9 @@ def purchase(quantity, day, concluded=0, buyer=MIDDLE):
 
 def audits(contracts, config=None, conserve_stock=False):
     config = config or world()
-    return audit(config, contracts, account(config, contracts, conserve_stock), conserve_stock)
+    return safety_audit(
+        config, contracts, day_ledger(config, contracts, conserve_stock), conserve_stock
+    )
 
 
 def counts(contracts, config=None, conserve_stock=False, of=MIDDLE):
@@ -143,7 +145,7 @@ forced = st.builds(
 
 def expected(contracts, config, conserve_stock, of):
     """By the words of the module, for every sale anew: slow and obvious."""
-    days = account(config, contracts, conserve_stock)
+    days = day_ledger(config, contracts, conserve_stock)
     since = {day.factory: day.day for day in reversed(days.days) if day.bankrupt}
     lines, unsafe, over_lines = config.factories[of].lines, 0, 0
     for number, made in enumerate(contracts):
@@ -174,7 +176,7 @@ def possible(contracts, config, conserve_stock):
     """Without those that one of both was too bankrupt to make."""
     found = []
     for made in contracts:
-        days = account(config, found, conserve_stock)
+        days = day_ledger(config, found, conserve_stock)
         if not any(days.of(made.concluded, who).bankrupt for who in (made.seller, made.buyer)):
             found.append(made)
     return found
@@ -200,6 +202,6 @@ def test_counts_are_those_of_the_definition(contracts, outside, balance, conserv
 def test_what_was_agreed_on_a_day_that_never_ended_counts_as_agreed_only():
     config = world()
     made = [purchase(5, 0), sale(6, 0), sale(9, 3, concluded=2)]
-    ended = account(config, made, False, steps=2)
-    found = audit(config, made, ended, False)[MIDDLE]
+    ended = day_ledger(config, made, False, steps=2)
+    found = safety_audit(config, made, ended, False)[MIDDLE]
     assert (found.agreements, found.sales, found.unsafe) == (3, 2, 1)

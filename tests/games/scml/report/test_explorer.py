@@ -62,7 +62,7 @@ def run(tmp_path_factory):
             plan("whole"),
             plan("watched", watched=frozenset(["Penguin"])),
             plan("broke", players=(PlayerRef("Random"),) * 5, steps=14),
-            plan("outline", filmed=False),
+            plan("outline", recorded=False),
         ],
     )
     record(run.results / "cup", [plan("short", track="oneshot", players=oneshot, seed=4)])

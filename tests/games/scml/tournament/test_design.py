@@ -187,15 +187,15 @@ def test_an_unknown_field_is_answered_with_those_there_are():
         field_named("desert")
 
 
-def test_a_schedule_holds_every_world_once_and_films_some():
+def test_a_schedule_holds_every_world_once_and_records_some():
     made = schedule(tournament(), purpose=COMPETE, keep=4)
     worlds = [world for fixture in made.fixtures.values() for world in fixture]
     assert made.matches == len(worlds) == len({world.match for world in worlds})
-    assert sum(world.filmed for world in worlds) in (3, 4)
+    assert sum(world.recorded for world in worlds) in (3, 4)
     everything = schedule(tournament(), purpose=RECORD, watched=frozenset({"AS0"}), keep=None)
-    assert all(w.filmed and w.watched == {"AS0"} for f in everything.fixtures.values() for w in f)
+    assert all(w.recorded and w.watched == {"AS0"} for f in everything.fixtures.values() for w in f)
     nothing = schedule(tournament(), purpose=RECORD, keep=0)
-    assert not any(world.filmed for f in nothing.fixtures.values() for world in f)
+    assert not any(world.recorded for f in nothing.fixtures.values() for world in f)
 
 
 def test_agents_can_be_named_together():
@@ -263,7 +263,7 @@ def test_worlds_kept_in_full_are_spread_over_the_tournament(asked, keep):
     cut = schedule(made, purpose=COMPETE, keep=keep)
     chosen = [world for chunk in cut.fixtures.values() for world in chunk]
     assert [world.match for world in chosen] == [world.match for world in worlds]
-    kept = [index for index, world in enumerate(chosen) if world.filmed]
+    kept = [index for index, world in enumerate(chosen) if world.recorded]
     assert len(kept) <= keep
     assert len(kept) >= min(keep, len(worlds)) / 2  # every so-manieth, so at worst one of two
     assert all(len(chunk) <= 6 for chunk in cut.fixtures.values())

@@ -92,7 +92,7 @@ def test_every_agreement_is_a_decision_to_accept():
 def test_only_the_first_worlds_are_kept_and_none_is_changed_by_it():
     worlds = [plan(["Greedy", "Random"], (2, 2), 5, match=f"m{k}", seed=k) for k in range(3)]
     whole, some, none = (
-        play([replace(world, filmed=number < keep) for number, world in enumerate(worlds)])
+        play([replace(world, recorded=number < keep) for number, world in enumerate(worlds)])
         for keep in (3, 1, 0)
     )
     assert whole.results.equals(some.results)

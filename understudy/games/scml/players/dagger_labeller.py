@@ -20,7 +20,7 @@ class Taught(HRLAgent):
     """To be mixed with an expert: see `taught`."""
 
     advice: Mapping[str, Any] | None = None
-    """The expert's answer to the latest question, by partner; the film keeps it."""
+    """The expert's answer to the latest question, by partner; the recorder keeps it."""
 
     def first_proposals(self) -> dict[str, Offer | None]:
         """The player's; the expert's are advice."""

@@ -1,7 +1,7 @@
 """The days of a world, played again from its configuration and its contracts.
 
 Whichever simulator played, the same code says what each factory had in the morning and what came of
-its day; nothing of it has to be filmed.
+its day; nothing of it has to be recorded.
 """
 
 from collections import defaultdict
@@ -50,7 +50,7 @@ class FactoryDay(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Account:
+class DayLedger:
     """All days of a world."""
 
     days: list[FactoryDay]
@@ -65,19 +65,19 @@ class Account:
         return self.days[day * len(self.economy.factories) + factory]
 
 
-def account(
+def day_ledger(
     config: WorldConfig,
     contracts: Iterable[Contract],
     conserve_stock: bool,
     steps: int | None = None,
-) -> Account:
+) -> DayLedger:
     """Play a world's economy again; `steps` where the world ended before its last day."""
     economy = Economy(config, conserve_stock=conserve_stock)
     made: dict[int, list[Contract]] = defaultdict(list)
     for contract in contracts:
         made[contract.concluded].append(replace(contract, executed=False, nullified=False))
     books = [_Book(economy.rules.horizon) for _ in config.factories]
-    found = Account([], [_ranges(economy, None)], economy)
+    found = DayLedger([], [_ranges(economy, None)], economy)
     for day in range(config.steps if steps is None else steps):
         economy.open_day()
         ranges = found.ranges[-1]

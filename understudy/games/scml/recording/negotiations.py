@@ -42,7 +42,7 @@ class _Script:
 
     def __init__(self) -> None:
         self.proposals: dict[tuple[int, int], DecisionRow] = {}
-        """Offers made without an answer: to open a talk, or after an answer filmed by itself."""
+        """Offers made without an answer: to open a talk, or after an answer recorded by itself."""
         self.answers: dict[tuple[int, int], DecisionRow] = {}
 
     def add(self, factory: int, call: str, number: int, row: DecisionRow) -> None:

@@ -1,12 +1,13 @@
-"""Film the decisions of agents: what each was asked, and what it answered.
+"""Record the decisions of agents: what each was asked, and what it answered.
 
-The camera is in the agents' classes, so the same film is taken in our engine and in scml. An agent
-that decides about all its talks at once is filmed where it does, with a row per talk; any other is
-filmed talk by talk, and its offer goes into the row of the rejection that led to it.
+The agents' classes are wrapped, so the same is recorded in our engine and in scml. An agent that
+decides about all its negotiations at once is recorded where it does, with a row per negotiation;
+any other negotiation by negotiation, and its offer goes into the row of the rejection that led to
+it.
 
-Agents are asked some 70,000 times in a world, so a camera does as little as it can: it appends to a
-flat list, which the garbage collector need not search, and `Film.table` makes columns of it when
-the world is over.
+Agents are asked some 70,000 times in a world, so a wrapper does as little as it can: it appends to
+a flat list, which the garbage collector need not search, and `Recorder.table` makes columns of it
+when the world is over.
 """
 
 import functools
@@ -48,7 +49,7 @@ ResponseType, OMITTED, or something that is no answer), offer made. Offers are a
 gave them."""
 
 
-class Film:
+class Recorder:
     """The decisions of one world."""
 
     def __init__(self, num_factories: int) -> None:
@@ -56,19 +57,19 @@ class Film:
         """Whether an agent is at work; what it asks of itself is no decision of its own."""
         self.moments = count()
         """Numbers the calls."""
-        self.rejection: tuple[Reel, str, int] | None = None
+        self.rejection: tuple[DecisionBuffer, str, int] | None = None
         """Who rejected whose offer in which round, if that was the last call: an offer may follow,
         or the same question again where making one failed."""
-        self.reels = [Reel() for _ in range(num_factories)]
+        self.buffers = [DecisionBuffer() for _ in range(num_factories)]
         self.advice: list[tuple[Any, ...]] = []
         """Moment, factory, day, partner, answer, offer: what an expert would have done."""
 
-    def add_advice(self, agent: Any, moment: int, reel: "Reel", call: int) -> None:
+    def add_advice(self, agent: Any, moment: int, buffer: "DecisionBuffer", call: int) -> None:
         """What the expert says of a joint decision, if the agent has one look over its shoulder."""
         advice = getattr(agent, "advice", None)
         if advice is None:
             return
-        factory, day = self.reels.index(reel), agent._awi.current_step
+        factory, day = self.buffers.index(buffer), agent._awi.current_step
         for partner, entry in agent._negotiators.items():
             if entry.negotiator.nmi is None:
                 continue
@@ -99,15 +100,15 @@ class Film:
     def table(
         self, match: str, config: WorldConfig, ranges: Sequence[Sequence[Ranges]]
     ) -> pa.Table:
-        """The film as DECISIONS; `ranges` by day and product say what could be offered."""
-        lengths = [len(reel.flat) // FIELDS for reel in self.reels]
+        """The decisions as DECISIONS; `ranges` by day and product say what could be offered."""
+        lengths = [len(buffer.flat) // FIELDS for buffer in self.buffers]
         factory = np.repeat(np.arange(len(lengths)), lengths)
         moment, standing, call, names, step, heard, answer, offered = (
-            list(chain.from_iterable(reel.flat[field::FIELDS] for reel in self.reels))
+            list(chain.from_iterable(buffer.flat[field::FIELDS] for buffer in self.buffers))
             for field in range(FIELDS)
         )
-        starts = np.cumsum([0, *(len(reel.standings) for reel in self.reels)])[:-1]
-        standings = [standing for reel in self.reels for standing in reel.standings]
+        starts = np.cumsum([0, *(len(buffer.standings) for buffer in self.buffers)])[:-1]
+        standings = [standing for buffer in self.buffers for standing in buffer.standings]
         at = np.array(standing, np.int64) + starts[factory]
         day, supplies, sales, contracts = np.array(standings, np.int64).reshape(-1, 4)[at].T
         index_of = {name: index for index, name in enumerate(config.names)}
@@ -133,7 +134,7 @@ class Film:
         )
 
 
-class Reel:
+class DecisionBuffer:
     """What one agent was asked and answered, in order."""
 
     def __init__(self) -> None:
@@ -261,125 +262,137 @@ def _three_numbers(offer: Any) -> tuple[float, ...] | None:
     return numbers if len(numbers) == 3 else None
 
 
-# --- the camera ----------------------------------------------------------------------------------
+# --- the wrappers --------------------------------------------------------------------------------
 
 
-def filmed(
-    kinds: Sequence[type[OneShotAgent]], film: Film, watched: Collection[int] | None = None
+def recorded(
+    kinds: Sequence[type[OneShotAgent]], recorder: Recorder, watched: Collection[int] | None = None
 ) -> list[type[OneShotAgent]]:
-    """Subclasses that are filmed, at the watched places; None: everywhere.
+    """Subclasses whose decisions are recorded, of the watched factories; None: of all.
 
-    What an agent raises passes on, and that call is not on the film.
+    What an agent raises passes on, and that call is not recorded.
     """
     return [
-        _filmed(kind, film, film.reels[factory]) if watched is None or factory in watched else kind
+        _recorded(kind, recorder, recorder.buffers[factory])
+        if watched is None or factory in watched
+        else kind
         for factory, kind in enumerate(kinds)
     ]
 
 
-def _filmed(kind: type[OneShotAgent], film: Film, reel: Reel) -> type[OneShotAgent]:
+def _recorded(
+    kind: type[OneShotAgent], recorder: Recorder, buffer: DecisionBuffer
+) -> type[OneShotAgent]:
     init = kind.init
 
     def begin(self: Any) -> Any:
-        reel.count_contracts(self.awi)
+        buffer.count_contracts(self.awi)
         return init(self)
 
     calls = _joint_calls if decides_jointly(kind) else _plain_calls
-    cameras = {"init": begin, **calls(kind, film, reel)}
+    wrapped = {"init": begin, **calls(kind, recorder, buffer)}
     return subclass(
         kind,
-        {name: functools.wraps(getattr(kind, name))(camera) for name, camera in cameras.items()},
+        {name: functools.wraps(getattr(kind, name))(method) for name, method in wrapped.items()},
     )
 
 
-def _joint_calls(kind: Any, film: Film, reel: Reel) -> dict[str, Callable[..., Any]]:
+def _joint_calls(
+    kind: Any, recorder: Recorder, buffer: DecisionBuffer
+) -> dict[str, Callable[..., Any]]:
     first, counter = kind.first_proposals, kind.counter_all
 
     def first_proposals(self: Any) -> Any:
-        if film.inside:
+        if recorder.inside:
             return first(self)
-        film.inside = True
+        recorder.inside = True
         try:
             offers = first(self)
         finally:
-            film.inside = False
-        film.rejection = None
-        moment = next(film.moments)
-        reel.add_negotiations(self, moment, FIRST_PROPOSALS, {}, offers or {})
-        film.add_advice(self, moment, reel, FIRST_PROPOSALS)
+            recorder.inside = False
+        recorder.rejection = None
+        moment = next(recorder.moments)
+        buffer.add_negotiations(self, moment, FIRST_PROPOSALS, {}, offers or {})
+        recorder.add_advice(self, moment, buffer, FIRST_PROPOSALS)
         return offers
 
     def counter_all(self: Any, offers: Any, states: Any) -> Any:
-        if film.inside:
+        if recorder.inside:
             return counter(self, offers, states)
         heard = dict(offers)  # the agent may do what it likes with what it is given
-        film.inside = True
+        recorder.inside = True
         try:
             responses = counter(self, offers, states)
         finally:
-            film.inside = False
-        film.rejection = None
-        moment = next(film.moments)
-        reel.add_negotiations(self, moment, COUNTER_ALL, heard, responses)
-        film.add_advice(self, moment, reel, COUNTER_ALL)
+            recorder.inside = False
+        recorder.rejection = None
+        moment = next(recorder.moments)
+        buffer.add_negotiations(self, moment, COUNTER_ALL, heard, responses)
+        recorder.add_advice(self, moment, buffer, COUNTER_ALL)
         return responses
 
     return {"first_proposals": first_proposals, "counter_all": counter_all}
 
 
-def _plain_calls(kind: Any, film: Film, reel: Reel) -> dict[str, Callable[..., Any]]:
+def _plain_calls(
+    kind: Any, recorder: Recorder, buffer: DecisionBuffer
+) -> dict[str, Callable[..., Any]]:
     return {
-        "propose": _propose(kind.propose, film, reel),
-        "respond": _respond(kind.respond, film, reel),
+        "propose": _propose(kind.propose, recorder, buffer),
+        "respond": _respond(kind.respond, recorder, buffer),
     }
 
 
-def _propose(method: Any, film: Film, reel: Reel) -> Callable[..., Any]:
-    flat, standings = reel.flat, reel.standings
+def _propose(method: Any, recorder: Recorder, buffer: DecisionBuffer) -> Callable[..., Any]:
+    flat, standings = buffer.flat, buffer.standings
 
     def propose(self: Any, negotiator_id: Any, state: Any, *rest: Any, **named: Any) -> Any:
-        if film.inside:
+        if recorder.inside:
             return method(self, negotiator_id, state, *rest, **named)
-        film.inside = True
+        recorder.inside = True
         try:
             offer = method(self, negotiator_id, state, *rest, **named)
         finally:
-            film.inside = False
+            recorder.inside = False
         step = state.step
-        if film.rejection == (reel, negotiator_id, step):
+        if recorder.rejection == (buffer, negotiator_id, step):
             flat[-1] = offer
         else:
-            if reel.day != self._awi.current_step:
-                reel.look(self._awi)
-            moment, standing, heard = next(film.moments), len(standings) - 1, state.current_offer
+            if buffer.day != self._awi.current_step:
+                buffer.look(self._awi)
+            moment, standing, heard = (
+                next(recorder.moments),
+                len(standings) - 1,
+                state.current_offer,
+            )
             flat.extend((moment, standing, PROPOSE, negotiator_id, step, heard, None, offer))
-        film.rejection = None
+        recorder.rejection = None
         return offer
 
     return propose
 
 
-def _respond(method: Any, film: Film, reel: Reel) -> Callable[..., Any]:
-    flat, standings = reel.flat, reel.standings
+def _respond(method: Any, recorder: Recorder, buffer: DecisionBuffer) -> Callable[..., Any]:
+    flat, standings = buffer.flat, buffer.standings
 
     def respond(self: Any, negotiator_id: Any, state: Any, *rest: Any, **named: Any) -> Any:
-        if film.inside:
+        if recorder.inside:
             return method(self, negotiator_id, state, *rest, **named)
-        film.inside = True
+        recorder.inside = True
         try:
             answer = method(self, negotiator_id, state, *rest, **named)
         finally:
-            film.inside = False
+            recorder.inside = False
         if answer is WAIT:
             return answer
-        if reel.day != self._awi.current_step:
-            reel.look(self._awi)
-        this = reel, negotiator_id, state.step
-        if film.rejection == this:  # asked again, because it failed to follow with an offer
+        if buffer.day != self._awi.current_step:
+            buffer.look(self._awi)
+        this = buffer, negotiator_id, state.step
+        if recorder.rejection == this:  # asked again, because it failed to follow with an offer
             del flat[-FIELDS:]
-        moment, standing, heard = next(film.moments), len(standings) - 1, state.current_offer
+        moment, standing, heard = next(recorder.moments), len(standings) - 1, state.current_offer
         flat.extend((moment, standing, RESPOND, negotiator_id, state.step, heard, answer, None))
-        film.rejection = this if answer is REJECT_OFFER else None
+        recorder.rejection = this if answer is REJECT_OFFER else None
         return answer
 
     return respond

@@ -24,7 +24,7 @@ from understudy.games.scml.domain import RULES
 from understudy.games.scml.engine.config import WorldConfig
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.kernels import kernel
-from understudy.games.scml.recording.days import Account
+from understudy.games.scml.recording.days import DayLedger
 from understudy.games.scml.view.commitments import (
     CAPACITY,
     CONSERVES,
@@ -45,7 +45,7 @@ _SOLVENT: Final = 2**31
 """The day on which a factory goes bankrupt that never does."""
 
 
-class Audit(NamedTuple):
+class SafetyAudit(NamedTuple):
     """One factory's world. The names are those of columns of the table `results`."""
 
     talks: int
@@ -58,9 +58,9 @@ class Audit(NamedTuple):
     produced: int
 
 
-def audit(
-    config: WorldConfig, contracts: Sequence[Contract], days: Account, conserve_stock: bool
-) -> list[Audit]:
+def safety_audit(
+    config: WorldConfig, contracts: Sequence[Contract], days: DayLedger, conserve_stock: bool
+) -> list[SafetyAudit]:
     """All factories', from the contracts in the order they were made."""
     factories = len(config.factories)
     made = _rows([(c.seller, c.buyer, c.quantity, c.day, c.concluded) for c in contracts], 5)
@@ -72,7 +72,7 @@ def audit(
     for index in range(factories):
         own = days.days[index::factories]
         found.append(
-            Audit(
+            SafetyAudit(
                 talks=negotiations[index],
                 agreements=int(agreements[index]),
                 promised=sum(day.sold + day.sale_quantity for day in own),
@@ -90,7 +90,7 @@ def _rows(rows: Sequence[tuple[int, ...]], width: int) -> Ints:
     return np.array(rows, np.int64).reshape(-1, width)
 
 
-def _beyond(config: WorldConfig, made: Ints, days: Account, conserve_stock: bool) -> Ints:
+def _beyond(config: WorldConfig, made: Ints, days: DayLedger, conserve_stock: bool) -> Ints:
     """By factory, its sales that were unsafe and those over its lines."""
     factories = len(config.factories)
     day_starts = [(day.stock, day.supply_quantity, day.sale_quantity) for day in days.days]
@@ -105,7 +105,7 @@ def _beyond(config: WorldConfig, made: Ints, days: Account, conserve_stock: bool
     return found
 
 
-def _negotiations(config: WorldConfig, days: Account) -> list[int]:
+def _negotiations(config: WorldConfig, days: DayLedger) -> list[int]:
     """Every day each factory meets all solvent ones of the levels beside it, if it is solvent."""
     negotiations = [0] * len(config.factories)
     for start in range(0, len(days.days), len(negotiations)):
@@ -119,7 +119,7 @@ def _negotiations(config: WorldConfig, days: Account) -> list[int]:
     return negotiations
 
 
-def _bankruptcies(days: Account, factories: int) -> Ints:
+def _bankruptcies(days: DayLedger, factories: int) -> Ints:
     """The first morning on which each factory is bankrupt."""
     found = np.full(factories, _SOLVENT)
     for day in days.days:

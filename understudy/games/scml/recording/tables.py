@@ -182,7 +182,9 @@ RESULTS: Final = Table(
         Column("promised", pa.int32(), "units to be delivered, to the outside too"),
         Column("shortfall", pa.int32(), "units of these that could not be made"),
         Column("sales", pa.int32(), "contracts as the seller"),
-        Column("unsafe", pa.int32(), "of these, beyond what was known to suffice: see audit.py"),
+        Column(
+            "unsafe", pa.int32(), "of these, beyond what was known to suffice: see safety_audit.py"
+        ),
         Column("over_lines", pa.int32(), "of these, beyond the lines whatever arrives"),
         Column("produced", pa.int32(), "units"),
         Column("faults", pa.int32(), "failures of the agent's code"),

@@ -71,9 +71,9 @@ def recorded_worlds(run: Run) -> Iterator[Recorded]:
     for folder in (run.recordings, *sorted(run.results.glob("*/"))):
         for path in sorted(folder.glob(f"{WORLDS.name}-*.parquet")):
             key = shards.shard_key(path)
-            filmed = _matches(shards.shard_path(folder, DAY_LEDGER, key), DAY_LEDGER)
-            for row in shards.read_shard(path, WORLDS).to_pylist() if filmed else ():
-                if row["match"] in filmed:
+            recorded = _matches(shards.shard_path(folder, DAY_LEDGER, key), DAY_LEDGER)
+            for row in shards.read_shard(path, WORLDS).to_pylist() if recorded else ():
+                if row["match"] in recorded:
                     yield Recorded(folder, key, row)
 
 

@@ -59,7 +59,7 @@ class WorldPlan:
     simulator: Simulator = "engine"
     watched: frozenset[str] | None = None
     """Whose decisions are recorded; None: everybody's."""
-    filmed: bool = True
+    recorded: bool = True
     """Whether it is recorded in full; else only its outcome."""
     trace: Path | None = None
     """Where HRL-XF writes down how it decides (`trace.py`); None: nowhere."""
@@ -165,7 +165,7 @@ def schedule(
         replace(
             world,
             watched=watched,
-            filmed=keep is None or (keep > 0 and index % every == 0),
+            recorded=keep is None or (keep > 0 and index % every == 0),
             trace=trace,
         )
         for index, world in enumerate(worlds)

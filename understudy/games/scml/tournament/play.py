@@ -23,9 +23,9 @@ from understudy.games.scml.engine.hosting.wrapping import subclass
 from understudy.games.scml.engine.random_state import dice_left_alone
 from understudy.games.scml.engine.world import World, collecting_rarely
 from understudy.games.scml.players import catalogue
-from understudy.games.scml.recording.days import Account, FactoryDay, account
-from understudy.games.scml.recording.recorder import Film, filmed
-from understudy.games.scml.recording.safety_audit import audit
+from understudy.games.scml.recording.days import DayLedger, FactoryDay, day_ledger
+from understudy.games.scml.recording.recorder import Recorder, recorded
+from understudy.games.scml.recording.safety_audit import safety_audit
 from understudy.games.scml.recording.tables import (
     ADVICE,
     CONTRACTS,
@@ -54,7 +54,7 @@ class Game:
 
 
 def play(plans: Sequence[WorldPlan]) -> Played:
-    """Play the worlds; those that need not be filmed are recorded in outline.
+    """Play the worlds; those that need not be recorded in full are recorded in outline.
 
     An agent that fails leaves the talk it failed in, and the world goes on; in scml its exception
     ends the world, whose days and contracts end there. Either way it is among the faults.
@@ -81,23 +81,23 @@ def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
     kinds = _kinds(plan, config)
     if plan.trace is not None:
         kinds = traced(kinds, plan.players, plan.trace, plan.match)
-    film = Film(len(kinds))
-    if plan.filmed:
-        kinds = filmed(kinds, film, _watched(plan))
+    recorder = Recorder(len(kinds))
+    if plan.recorded:
+        kinds = recorded(kinds, recorder, _watched(plan))
     _seed(plan)
     game = _simulate(plan, config, kinds)
-    days = account(config, game.contracts, plan.conserve_stock, len(game.profits[0]))
+    days = day_ledger(config, game.contracts, plan.conserve_stock, len(game.profits[0]))
     _check(plan, game, days)
     tables = {
         "worlds": _worlds_row(plan, config, game),
         "results": _results_rows(plan, config, game, days),
     }
-    if plan.filmed:
+    if plan.recorded:
         tables["contracts"] = _contracts_table(plan.match, game.contracts)
         tables["days"] = _days_table(plan.match, days.days)
-        tables["decisions"] = film.table(plan.match, config, days.ranges)
-        if film.advice:
-            tables["advice"] = film.advice_table(plan.match, config, days.ranges)
+        tables["decisions"] = recorder.table(plan.match, config, days.ranges)
+        if recorder.advice:
+            tables["advice"] = recorder.advice_table(plan.match, config, days.ranges)
     return tables
 
 
@@ -141,13 +141,13 @@ def _seed(plan: WorldPlan) -> None:
     np.random.seed(numpys)
 
 
-def _check(plan: WorldPlan, game: Game, days: Account) -> None:
+def _check(plan: WorldPlan, game: Game, days: DayLedger) -> None:
     """What the table `days` is made from must be what happened."""
     for index, factory in enumerate(days.economy.factories):
         if factory.profits != game.profits[index]:
             raise RuntimeError(
                 f"{plan.match}: the profits of factory {index} do not follow from its contracts; "
-                f"{plan.simulator} says {game.profits[index]}, the account {factory.profits}"
+                f"{plan.simulator} says {game.profits[index]}, the day ledger {factory.profits}"
             )
 
 
@@ -271,8 +271,8 @@ def _days_table(match: str, days: Sequence[FactoryDay]) -> pa.Table:
     )
 
 
-def _results_rows(plan: WorldPlan, config: WorldConfig, game: Game, days: Account) -> pa.Table:
-    audits = audit(config, game.contracts, days, plan.conserve_stock)
+def _results_rows(plan: WorldPlan, config: WorldConfig, game: Game, days: DayLedger) -> pa.Table:
+    audits = safety_audit(config, game.contracts, days, plan.conserve_stock)
     indices = range(len(config.factories))
     failed = [factory for factory, _, _ in game.faults]
 

@@ -6,7 +6,8 @@ A sale is safe if, with it and all that lies on the table, every day to come can
 the stock, what was bought and the lines.
 
 Live play (`l1_safety.py`), the features (`observe.py`), the turns of a decision (`turns.py`) and
-the audit of recordings (`safety_audit.py`) all keep this one book. Days are counted from today.
+the safety audit of recordings (`safety_audit.py`) all keep this one book. Days are counted from
+today.
 """
 
 from typing import Final, NamedTuple
