@@ -30,7 +30,11 @@ import pyarrow.parquet as pq
 from safetensors.numpy import load_file
 
 HERE = Path(__file__).resolve().parents[1]
-RENAMED: dict[str, str] = {}
+RENAMED: dict[str, str] = {
+    "l2.standard.spread": "l2.standard.std",
+    "l3.standard.spread": "l3.standard.std",
+    "l4.standard.spread": "l4.standard.std",
+}
 """Columns, tensors and keys that have another name since: old to new."""
 RENAMED_FILES: dict[str, str] = {}
 """Likewise parts of the names of files, as regular expressions."""

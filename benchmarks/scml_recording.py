@@ -25,9 +25,9 @@ CHAMPIONS = ("Penguin", "AS0", "PriceTrend")
 
 
 def official(seed: int) -> WorldPlan:
-    dice = random.Random(seed)
-    players = dice.choices(catalogue.FILLERS["std"], k=sum(SIZES))
-    slots = tuple(dice.sample(range(len(players)), dice.randint(2, 3)))
+    rng = random.Random(seed)
+    players = rng.choices(catalogue.FILLERS["std"], k=sum(SIZES))
+    slots = tuple(rng.sample(range(len(players)), rng.randint(2, 3)))
     for slot, champion in zip(slots, CHAMPIONS, strict=False):
         players[slot] = champion
     refs = tuple(PlayerRef(name) for name in players)

@@ -168,14 +168,14 @@ days = st.lists(st.integers(0, 14), min_size=11, max_size=11)
     bought=days,
     sold=days,
     conserves=st.booleans(),
-    dice=st.randoms(use_true_random=False),
+    rng=st.randoms(use_true_random=False),
 )
-def test_whatever_is_clipped_makes_no_day_worse(stock, bought, sold, conserves, dice):
+def test_whatever_is_clipped_makes_no_day_worse(stock, bought, sold, conserves, rng):
     safety = Safety.of(state(bought, sold, stock=stock), SafetySettings(conserves=conserves))
     remaining = safety.remaining
     before = short(remaining)
     for _ in range(6):
-        offer = safety.clip(False, (dice.randint(1, 30), dice.randint(4, 17), dice.randint(1, 40)))
+        offer = safety.clip(False, (rng.randint(1, 30), rng.randint(4, 17), rng.randint(1, 40)))
         if offer is not None:
             remaining.take(False, offer)
         assert short(remaining) == before

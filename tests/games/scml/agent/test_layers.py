@@ -1,5 +1,6 @@
 """L2, L3 and L4: networks in training and in play, choices and offers, weights on disk."""
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -9,21 +10,21 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.numpy import save_file
+from safetensors.numpy import load_file, save_file
 
 from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.games.scml.agent import l3_offers as l3
 from understudy.games.scml.agent.checkpoint import (
     About,
-    Bundle,
+    Checkpoint,
     feature_names,
-    read_bundle,
-    write_bundle,
+    read_checkpoint,
+    write_checkpoint,
 )
 from understudy.games.scml.agent.hrl import HRLAgent, L1Agent
 from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores, raw_goals
-from understudy.games.scml.agent.policy import SHIPPED, Mind, draw
+from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy, draw
 from understudy.games.scml.learning.layer_recipe import weights_of
 from understudy.games.scml.learning.networks import GoalNetwork, OfferNetwork, PriorityNetwork
 from understudy.games.scml.tournament.design import WorldPlan
@@ -41,7 +42,7 @@ def shaken(network, seed=3, much=0.3):
     with torch.no_grad():
         for weight in network.parameters():
             weight += much * torch.randn(weight.shape, generator=drawn)
-        network.standard.spread += 0.5
+        network.standard.std += 0.5
         network.standard.mean -= 0.2
     return network.eval()
 
@@ -101,9 +102,9 @@ def test_a_purchase_is_no_larger_than_money_allows():
 
 def test_draws_are_legal_and_as_warm_as_asked():
     scores, legal = np.array([5.0, 1.0, 3.0, 2.9]), np.array([False, True, True, True])
-    dice = random.Random(0)
-    assert {draw(scores, legal, 0.0, dice) for _ in range(50)} == {2}
-    warm = [draw(scores, legal, 1.0, dice) for _ in range(4000)]
+    rng = random.Random(0)
+    assert {draw(scores, legal, 0.0, rng) for _ in range(50)} == {2}
+    warm = [draw(scores, legal, 1.0, rng) for _ in range(4000)]
     share = np.bincount(warm, minlength=4) / len(warm)
     expected = np.exp([-np.inf, 1.0, 3.0, 2.9])
     assert share == pytest.approx(expected / expected.sum(), abs=0.03)
@@ -192,11 +193,11 @@ def plan(players, steps=14, **options):
 def write_model(folder, network, about, **layers):
     folder.mkdir()
     told = {"l3": weights_of(network), **layers}
-    write_bundle(folder / "weights.safetensors", Bundle(told, about))
+    write_checkpoint(folder / "weights.safetensors", Checkpoint(told, about))
     return folder
 
 
-COLD = About(features=feature_names(), offer_heat=0.0)
+COLD = About(features=feature_names(), offer_temperature=0.0)
 
 
 def test_an_untrained_l3_plays_exactly_like_l1(tmp_path):
@@ -210,7 +211,7 @@ def test_an_untrained_l3_plays_exactly_like_l1(tmp_path):
 
 
 def test_a_random_l3_promises_nothing_unsafe(tmp_path):
-    hot = replace(COLD, offer_heat=3.0, response_heat=3.0)
+    hot = replace(COLD, offer_temperature=3.0, response_temperature=3.0)
     wild = write_model(tmp_path / "wild", shaken(OfferNetwork("residual", seed=7), much=0.02), hot)
     direct = replace(hot, scheme="direct")
     other = write_model(
@@ -257,10 +258,10 @@ def test_the_shipped_agent_leaves_oneshot_to_l1(monkeypatch):
 def test_bad_weights_are_one_clear_line(tmp_path):
     (tmp_path / "text").write_text("hello")
     with pytest.raises(InputError, match="not the weights of HRL-XF"):
-        read_bundle(tmp_path / "text")
+        read_checkpoint(tmp_path / "text")
     save_file({"a": np.zeros(3)}, tmp_path / "foreign")
     with pytest.raises(InputError, match="not the weights of HRL-XF"):
-        read_bundle(tmp_path / "foreign")
+        read_checkpoint(tmp_path / "foreign")
     with pytest.raises(InputError, match="there are no weights"):
         HRLAgent(checkpoint=tmp_path / "nowhere")
     whole = SHIPPED.read_bytes()
@@ -272,17 +273,20 @@ def test_bad_weights_are_one_clear_line(tmp_path):
 def test_weights_for_something_else_are_refused(tmp_path):
     l3_weights = weights_of(OfferNetwork("residual", seed=1))
     wrong = tmp_path / "wrong.safetensors"
-    for bundle, complaint in (
-        (Bundle({"l3": l3_weights}, replace(COLD, features="old")), "made for other features"),
-        (Bundle({"l4": weights_of(PriorityNetwork(8, 1))}, COLD), "lack layer l3; they have l4"),
-        (Bundle({"l3": l3_weights}, replace(COLD, goals=True)), "lack layer l2"),
-        (Bundle({"l3": l3_weights}, replace(COLD, scheme="direct")), "L3's weights do not fit"),
-        (Bundle({"l3": l3_weights}, replace(COLD, scheme="odd")), "scheme 'odd'"),
-        (Bundle({"l9": l3_weights}, COLD), "does not belong there"),
+    for checkpoint, complaint in (
+        (Checkpoint({"l3": l3_weights}, replace(COLD, features="old")), "made for other features"),
+        (
+            Checkpoint({"l4": weights_of(PriorityNetwork(8, 1))}, COLD),
+            "lack layer l3; they have l4",
+        ),
+        (Checkpoint({"l3": l3_weights}, replace(COLD, goals=True)), "lack layer l2"),
+        (Checkpoint({"l3": l3_weights}, replace(COLD, scheme="direct")), "L3's weights do not fit"),
+        (Checkpoint({"l3": l3_weights}, replace(COLD, scheme="odd")), "scheme 'odd'"),
+        (Checkpoint({"l9": l3_weights}, COLD), "does not belong there"),
     ):
-        write_bundle(wrong, bundle)
+        write_checkpoint(wrong, checkpoint)
         with pytest.raises(InputError, match=complaint):
-            Mind(read_bundle(wrong))
+            HRLPolicy(read_checkpoint(wrong))
 
 
 def test_weights_of_another_horizon_are_refused(tmp_path):
@@ -295,10 +299,28 @@ def test_weights_of_another_horizon_are_refused(tmp_path):
 def test_weights_come_back_as_they_were(tmp_path):
     path = tmp_path / "w.safetensors"
     network = shaken(OfferNetwork("direct", (32,), 16, 1, seed=2))
-    about = About(features=feature_names(), scheme="direct", horizons=(10, 0), offer_heat=0.5)
-    write_bundle(path, Bundle({"l3": weights_of(network)}, about))
-    back = read_bundle(path)
+    about = About(
+        features=feature_names(), scheme="direct", horizons=(10, 0), offer_temperature=0.5
+    )
+    write_checkpoint(path, Checkpoint({"l3": weights_of(network)}, about))
+    back = read_checkpoint(path)
     assert back.about == about
     assert all((back.layers["l3"][k] == v).all() for k, v in weights_of(network).items())
     assert isinstance(SHIPPED, Path) and SHIPPED.stat().st_size < 4e6
     assert L1Agent.checkpoint is None
+
+
+def test_weights_written_under_the_old_names_are_still_read(tmp_path):
+    """The shipped ones are: standard.spread, response_heat and offer_heat."""
+    about = About(features=feature_names(), response_temperature=0.25, offer_temperature=0.75)
+    new, old = tmp_path / "new.safetensors", tmp_path / "old.safetensors"
+    write_checkpoint(new, Checkpoint({"l4": weights_of(shaken(PriorityNetwork(8, 1)))}, about))
+    tensors = {name.replace(".std", ".spread"): values for name, values in load_file(new).items()}
+    assert "l4.standard.spread" in tensors
+    plain = json.dumps(vars(about)).replace("_temperature", "_heat")
+    save_file(tensors, old, {"understudy.hrl-xf": plain})
+    expected, found = read_checkpoint(new), read_checkpoint(old)
+    assert found.about == expected.about == about
+    assert found.layers["l4"].keys() == expected.layers["l4"].keys()
+    assert (found.layers["l4"]["standard.std"] == expected.layers["l4"]["standard.std"]).all()
+    assert "standard.std" in read_checkpoint(SHIPPED).layers["l2"]

@@ -12,15 +12,15 @@ from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import (
     WEIGHTS,
     About,
-    Bundle,
+    Checkpoint,
     feature_names,
-    read_bundle,
-    write_bundle,
+    read_checkpoint,
+    write_checkpoint,
 )
 from understudy.games.scml.agent.l4_priorities import teacher_scores
 from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores, raw_goals
 from understudy.games.scml.agent.numpy_transformer import HEADS
-from understudy.games.scml.agent.policy import Mind, draw, mind_of, scales_of
+from understudy.games.scml.agent.policy import HRLPolicy, draw, policy_of, scales_of
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.learning.layer_recipe import weights_of
 from understudy.games.scml.learning.networks import GoalNetwork, OfferNetwork, PriorityNetwork
@@ -114,15 +114,15 @@ def test_goals_told_to_the_layers_above_are_those_goals_again():
     scales = np.array([[10, 20, 40, 1000]], np.float32)
     goals = np.zeros((1, NUM_GOALS), np.float32)
     goals[0, :4] = [5, 21, 100, 0]
-    told = inputs.goal_input(goals, scales)[0]
-    assert told[:4] == pytest.approx([0.5, 0.5, f.MOST, 0]) and not told[4:].any()
+    goal_input = inputs.goal_input(goals, scales)[0]
+    assert goal_input[:4] == pytest.approx([0.5, 0.5, f.MOST, 0]) and not goal_input[4:].any()
 
 
 def test_heat_0_takes_the_first_of_equals_and_illegal_options_are_never_drawn():
-    dice = random.Random(0)
-    assert draw(np.array([1.0, 2.0, 2.0]), None, 0.0, dice) == 1
+    rng = random.Random(0)
+    assert draw(np.array([1.0, 2.0, 2.0]), None, 0.0, rng) == 1
     legal = np.array([False, True, False])
-    assert {draw(np.array([9.0, -9.0, 9.0]), legal, 5.0, dice) for _ in range(40)} == {1}
+    assert {draw(np.array([9.0, -9.0, 9.0]), legal, 5.0, rng) for _ in range(40)} == {1}
 
 
 # --- a mind --------------------------------------------------------------------------------------
@@ -140,23 +140,25 @@ def seen():
 
 
 def test_without_l2_there_are_no_goals_and_without_l4_its_teacher_ranks(l3, seen):
-    mind = Mind(Bundle({"l3": l3}, ABOUT))
-    goals = mind.goals(*seen)
+    policy = HRLPolicy(Checkpoint({"l3": l3}, ABOUT))
+    goals = policy.goals(*seen)
     assert goals.shape == (1, NUM_GOALS) and not goals.any()
-    ranked = mind.rank(*seen, mind.told(seen[0], goals))
+    ranked = policy.rank(*seen, policy.goal_input(seen[0], goals))
     assert ranked.order.tolist() == np.argsort(-teacher_scores(seen[1].thread)).tolist()
 
 
 def test_with_l2_and_l4_both_are_asked(l3, seen):
     l2, l4 = shaken(GoalNetwork((16,), 1)), shaken(PriorityNetwork(8, 1))
-    mind = Mind(Bundle({"l2": l2, "l3": l3, "l4": l4}, About(features=feature_names(), goals=True)))
+    policy = HRLPolicy(
+        Checkpoint({"l2": l2, "l3": l3, "l4": l4}, About(features=feature_names(), goals=True))
+    )
     columns, view = seen
-    goals = mind.goals(columns, view)
+    goals = policy.goals(columns, view)
     x = inputs.day_start_input(view.static, view.temporal, view.can)
     assert (goals == Goals(l2)(x, scales_of(columns))).all() and goals.any()
-    told = mind.told(columns, goals)
-    scores = Scores(l4)(view.thread, inputs.overall_input(view.static, view.situation, told))
-    assert mind.rank(columns, view, told).order.tolist() == np.argsort(-scores).tolist()
+    goal_input = policy.goal_input(columns, goals)
+    scores = Scores(l4)(view.thread, inputs.overall_input(view.static, view.situation, goal_input))
+    assert policy.rank(columns, view, goal_input).order.tolist() == np.argsort(-scores).tolist()
 
 
 def test_scales_are_lines_prices_and_the_initial_balance(seen):
@@ -165,11 +167,11 @@ def test_scales_are_lines_prices_and_the_initial_balance(seen):
 
 def test_weights_are_read_once_until_they_change(l3, tmp_path):
     path = tmp_path / WEIGHTS
-    write_bundle(path, Bundle({"l3": l3}, ABOUT))
-    mind = mind_of(tmp_path)
-    assert mind_of(path) is mind
-    write_bundle(path, Bundle({"l3": l3}, About(features=feature_names(), horizons=(0,))))
-    assert mind_of(tmp_path).about.horizons == (0,)
+    write_checkpoint(path, Checkpoint({"l3": l3}, ABOUT))
+    policy = policy_of(tmp_path)
+    assert policy_of(path) is policy
+    write_checkpoint(path, Checkpoint({"l3": l3}, About(features=feature_names(), horizons=(0,))))
+    assert policy_of(tmp_path).about.horizons == (0,)
 
 
 # --- weights on disk -----------------------------------------------------------------------------
@@ -178,17 +180,21 @@ def test_weights_are_read_once_until_they_change(l3, tmp_path):
 def test_equal_weights_are_equal_bytes_and_a_folder_is_its_file(l3, tmp_path):
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        write_bundle(tmp_path / name / WEIGHTS, Bundle({"l3": l3}, ABOUT))
+        write_checkpoint(tmp_path / name / WEIGHTS, Checkpoint({"l3": l3}, ABOUT))
     one, other = (tmp_path / name / WEIGHTS for name in ("one", "other"))
     assert one.read_bytes() == other.read_bytes()
-    assert read_bundle(one).layers.keys() == read_bundle(tmp_path / "one").layers.keys() == {"l3"}
+    assert (
+        read_checkpoint(one).layers.keys()
+        == read_checkpoint(tmp_path / "one").layers.keys()
+        == {"l3"}
+    )
 
 
 def test_weights_that_are_no_numbers_are_named(l3, tmp_path):
     broken = {**l3, "day.bias": np.full(DAYS, np.nan, np.float32)}
-    write_bundle(tmp_path / WEIGHTS, Bundle({"l3": broken}, ABOUT))
+    write_checkpoint(tmp_path / WEIGHTS, Checkpoint({"l3": broken}, ABOUT))
     with pytest.raises(InputError, match=r"'l3.day.bias' does not belong there or is no number"):
-        read_bundle(tmp_path)
+        read_checkpoint(tmp_path)
 
 
 def test_a_renamed_feature_makes_weights_old(monkeypatch):

@@ -20,9 +20,9 @@ from understudy.games.scml.agent import trace
 from understudy.games.scml.agent.checkpoint import (
     WEIGHTS,
     About,
-    Bundle,
+    Checkpoint,
     feature_names,
-    write_bundle,
+    write_checkpoint,
 )
 from understudy.games.scml.agent.hrl import Decision, HRLAgent, L1Agent
 from understudy.games.scml.agent.trace import (
@@ -210,7 +210,7 @@ def test_a_model_tells_its_goals_of_the_day(tmp_path):
 
     layers = {"l2": weights_of(GoalNetwork((8,), 0)), "l3": weights_of(OfferNetwork("residual"))}
     about = About(features=feature_names(), goals=True)
-    write_bundle(tmp_path / "young" / WEIGHTS, Bundle(layers, about))
+    write_checkpoint(tmp_path / "young" / WEIGHTS, Checkpoint(layers, about))
     players = [PlayerRef("L1")] * 6
     players[2] = PlayerRef("young", tmp_path / "young")
     plan = replace(PLAN, steps=6, players=tuple(players), trace=tmp_path / "trace.jsonl")

@@ -8,7 +8,7 @@ import pytest
 from scml.oneshot.common import OneShotProfile
 
 from understudy.games.scml.engine.config import LINES, draw
-from understudy.games.scml.engine.random_state import dice_left_alone
+from understudy.games.scml.engine.random_state import random_state_kept
 
 SIZES, STEPS = (2, 3, 2), 40
 
@@ -43,7 +43,7 @@ def test_drawing_leaves_the_dice_alone():
 def test_dice_are_put_back_also_after_a_failure():
     random.seed(7)
     before = random.getstate(), np.random.get_state()[1].tolist()
-    with pytest.raises(KeyError), dice_left_alone():
+    with pytest.raises(KeyError), random_state_kept():
         random.random()
         np.random.random(5)
         raise KeyError

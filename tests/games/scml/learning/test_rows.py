@@ -149,7 +149,7 @@ def test_a_decision_holds_its_talks_and_the_scores_of_the_teacher():
     assert rows.score[0, :3].tolist() == pytest.approx([0, late[1] / 2, 0])
 
 
-def test_moments_are_the_mean_and_spread_of_all_rows():
+def test_moments_are_the_mean_and_std_of_all_rows():
     parts = [torch.randn(n, 3, generator=torch.Generator().manual_seed(n)) for n in (5, 9)]
 
     class Parts:
@@ -157,10 +157,8 @@ def test_moments_are_the_mean_and_spread_of_all_rows():
             return iter(parts)
 
     whole = torch.cat(parts)
-    mean, spread = moments(Parts(), lambda batch: batch)
-    assert torch.allclose(mean, whole.mean(0)) and torch.allclose(
-        spread, whole.std(0, correction=0)
-    )
+    mean, std = moments(Parts(), lambda batch: batch)
+    assert torch.allclose(mean, whole.mean(0)) and torch.allclose(std, whole.std(0, correction=0))
     first, _ = moments(Parts(), lambda batch: batch, most=5)  # enough is enough
     assert torch.allclose(first, parts[0].mean(0))
 

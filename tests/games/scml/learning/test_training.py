@@ -20,9 +20,9 @@ from understudy.data.runs import Run, read_manifest
 from understudy.data.shards import read_shard, shard_path, shard_paths, write_shard
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import WEIGHTS, read_bundle
+from understudy.games.scml.agent.checkpoint import WEIGHTS, read_checkpoint
 from understudy.games.scml.agent.numpy_networks import Goals
-from understudy.games.scml.agent.policy import Mind
+from understudy.games.scml.agent.policy import HRLPolicy
 from understudy.games.scml.learning import dagger, rewards
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.dataset import lists, round_reader
@@ -103,7 +103,7 @@ def test_every_layer_learns_something(samples, tmp_path, name):
     lines = read_metrics(tmp_path / name)
     assert found["test"]["loss"] < 0.8 * lines[0]["train/loss"]
     assert json.loads((tmp_path / name / "evaluation.json").read_text()) == found
-    assert recipe.layer in read_bundle(tmp_path / name).layers
+    assert recipe.layer in read_checkpoint(tmp_path / name).layers
 
 
 def test_the_whole_order_can_be_stopped_anywhere(samples, tmp_path):
@@ -117,16 +117,16 @@ def test_the_whole_order_can_be_stopped_anywhere(samples, tmp_path):
     assert one.keys() == other.keys()
     assert all(torch.equal(one[name], other[name]) for name in one)
     assert again["test"] == evaluation["test"]
-    assert set(read_bundle(whole).layers) == {"l2", "l3", "l4"}
-    assert read_bundle(whole).about.goals
-    Mind(read_bundle(whole))
+    assert set(read_checkpoint(whole).layers) == {"l2", "l3", "l4"}
+    assert read_checkpoint(whole).about.goals
+    HRLPolicy(read_checkpoint(whole))
 
 
 def test_training_goes_on_from_given_weights(samples, tmp_path):
     fit(L3, samples, tmp_path / "l3", seed=0)
     on = replace(L3, init=tmp_path / "l3", learning_rate=1e-9)
     fit(on, samples, tmp_path / "on", seed=0)
-    one, other = (read_bundle(tmp_path / name).layers["l3"] for name in ("l3", "on"))
+    one, other = (read_checkpoint(tmp_path / name).layers["l3"] for name in ("l3", "on"))
     # What was trained before is where it begins, and with no rate to speak of where it ends.
     last = load_file(tmp_path / "on" / "last.safetensors")
     assert all(np.allclose(one[name], other[name], atol=1e-6) for name in one)
@@ -142,7 +142,7 @@ def test_weights_that_know_goals_need_samples_that_do(samples, tmp_path):
     with pytest.raises(InputError, match="understudy encode scml --goals"):
         fit(on, samples, tmp_path / "on", seed=0)
     fit(on, tmp_path / "hrl-xf" / "samples", tmp_path / "on", seed=0)
-    assert read_bundle(tmp_path / "on").about.goals
+    assert read_checkpoint(tmp_path / "on").about.goals
 
 
 def test_advantage_weights_go_on_from_l3_or_say_so(samples, tmp_path):
@@ -176,13 +176,13 @@ def run(trained, tmp_path):
 
 
 def test_l3_that_goes_on_keeps_the_other_layers(run):
-    before = read_bundle(run.model("hrl-xf"))
+    before = read_checkpoint(run.model("hrl-xf"))
     fill_goals(run.samples, run.samples, run.model("hrl-xf"))
     awr = replace(L3, kind="awr", init=run.model("hrl-xf"))
     assert awr.inputs(run)["goals"] == [run.samples / GOALS_FILE]
     fit(awr, run.samples, run.model("l3-awr"))
     for name in (WEIGHTS, "last.safetensors"):
-        after = read_bundle(run.model("l3-awr") / name)
+        after = read_checkpoint(run.model("l3-awr") / name)
         assert set(after.layers) == {"l2", "l3", "l4"} and after.about.goals
         for layer in ("l2", "l4"):
             for key, values in before.layers[layer].items():
@@ -296,7 +296,7 @@ def test_decisions_hold_all_their_talks(samples):
 def test_goals_are_filled_in_day_by_day(samples, tmp_path):
     fit(small(RECIPES["l2"]), samples, tmp_path / "l2", seed=0)
     fill_goals(samples, tmp_path / "filled", tmp_path / "l2")
-    network = Goals(read_bundle(tmp_path / "l2").layers["l2"])
+    network = Goals(read_checkpoint(tmp_path / "l2").layers["l2"])
     day_starts = read_shard(shard_path(samples, DAY_START_SAMPLES, "00000"), DAY_START_SAMPLES)
     from understudy.games.scml.learning.backfill import goals_of
 
@@ -407,8 +407,8 @@ def test_dagger_plays_learns_and_resumes(run, played_here):
     fit(L3, run.samples, run.model("l3"))
     goals = replace(recipe, init=run.model("hrl-xf"), rounds=1)
     fit(goals, run.samples, run.model("with-goals"))
-    assert read_bundle(run.model("with-goals")).about.goals
-    assert set(read_bundle(run.model("with-goals")).layers) == {"l2", "l3", "l4"}
+    assert read_checkpoint(run.model("with-goals")).about.goals
+    assert set(read_checkpoint(run.model("with-goals")).layers) == {"l2", "l3", "l4"}
     with pytest.raises(StoppedError):
         fit(recipe, run.samples, run.model("dagger"), progress=stop_at(6))
     found = fit(recipe, run.samples, run.model("dagger"))
@@ -416,7 +416,7 @@ def test_dagger_plays_learns_and_resumes(run, played_here):
     first, second = (len(shard_paths(one / "samples", ROUND_SAMPLES)) for one in rounds)
     assert len(shard_paths(run.samples, ROUND_SAMPLES)) < first < second
     assert found["train"]["rows"] > 0
-    Mind(read_bundle(run.model("dagger")))
+    HRLPolicy(read_checkpoint(run.model("dagger")))
     titles = [panel.title for panel in run_panels(run, [])]
     assert "dagger / round-1: loss" in titles and "dagger / round-2: loss" in titles
 

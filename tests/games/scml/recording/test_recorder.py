@@ -22,7 +22,7 @@ SIMULATORS = ("engine", "scml")
 
 
 @pytest.fixture(autouse=True)
-def dice():
+def rng():
     random.seed(1)
     np.random.seed(1)
 

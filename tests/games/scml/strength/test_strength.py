@@ -271,9 +271,9 @@ def test_a_link_of_one_configuration_gives_no_interval():
 
 @pytest.mark.parametrize("seed", range(20))
 def test_groups_are_chains_of_shared_slots_the_largest_first(seed):
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     ends = np.stack(np.triu_indices(9, 1), axis=1)
-    links = (dice.random((2, len(ends))) < 0.06).astype(float)
+    links = (rng.random((2, len(ends))) < 0.06).astype(float)
     met = ends[links.sum(axis=0) > 0].tolist()
     group = list(range(9))  # whoever met shares the lesser number, until nobody moves
     for _ in range(9):

@@ -22,6 +22,11 @@ from understudy.games.scml.view import features as f
 WEIGHTS = "weights.safetensors"
 _KEY = "understudy.hrl-xf"
 LAYERS = ("l2", "l3", "l4")
+_RENAMED = {  # tensors and settings of weights written under another name before
+    "standard.spread": "standard.std",
+    "response_heat": "response_temperature",
+    "offer_heat": "offer_temperature",
+}
 
 
 @dataclass(frozen=True)
@@ -35,20 +40,20 @@ class About:
     """L3 was trained with L2's goals; otherwise it saw none, and must see none in play."""
     horizons: tuple[int, ...] = (DAYS - 1,)
     """Of the worlds that were learnt from: Standard has 10, OneShot 0."""
-    response_heat: float = 0.0
+    response_temperature: float = 0.0
     """How freely L3's responses are drawn: 0, the likeliest; 1, as likely as it thinks."""
-    offer_heat: float = 1.0
+    offer_temperature: float = 1.0
     """Likewise the day, units and price of an offer."""
 
 
 @dataclass(frozen=True)
-class Bundle:
+class Checkpoint:
     """Weights by layer and name."""
 
     layers: Mapping[str, Mapping[str, Array]]
     about: About
 
-    def needs(self, *names: str) -> "Bundle":
+    def needs(self, *names: str) -> "Checkpoint":
         """Itself, if it has these layers."""
         for name in names:
             if name not in self.layers:
@@ -64,18 +69,18 @@ def feature_names() -> str:
     return hashlib.sha256(named.encode()).hexdigest()[:16]
 
 
-def write_bundle(path: Path, bundle: Bundle) -> None:
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write weights whole. One key of metadata: several would come in random order."""
     tensors = {
         f"{layer}.{name}": np.ascontiguousarray(values)
-        for layer, weights in bundle.layers.items()
+        for layer, weights in checkpoint.layers.items()
         for name, values in weights.items()
     }
     with writing(path) as aside:
-        aside.write_bytes(save(tensors, {_KEY: json.dumps(asdict(bundle.about))}))
+        aside.write_bytes(save(tensors, {_KEY: json.dumps(asdict(checkpoint.about))}))
 
 
-def read_bundle(path: Path) -> Bundle:
+def read_checkpoint(path: Path) -> Checkpoint:
     """Read the weights in a file or in a model's folder; InputError where they cannot be used."""
     path = path / WEIGHTS if path.is_dir() else path
     again = "Train again: understudy train scml hrl-xf --fresh"
@@ -85,8 +90,9 @@ def read_bundle(path: Path) -> Bundle:
         with safe_open(path, framework="numpy") as file:
             about = json.loads((file.metadata() or {}).get(_KEY, "null"))
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        known = About(**{**about, "horizons": tuple(about["horizons"])})
-    except (SafetensorError, OSError, ValueError, TypeError, KeyError) as failure:
+        named = {_RENAMED.get(name, name): value for name, value in about.items()}
+        known = About(**{**named, "horizons": tuple(about["horizons"])})
+    except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError) as failure:
         reason = str(failure).split("\n", 1)[0].rstrip(".")
         raise InputError(f"{path}: not the weights of HRL-XF ({reason}). {again}") from failure
     if known.features != feature_names():
@@ -96,5 +102,5 @@ def read_bundle(path: Path) -> Bundle:
         layer, _, name = key.partition(".")
         if layer not in LAYERS or not np.isfinite(values).all():
             raise InputError(f"{path}: '{key}' does not belong there or is no number. {again}")
-        layers.setdefault(layer, {})[name] = values
-    return Bundle(layers, known)
+        layers.setdefault(layer, {})[_RENAMED.get(name, name)] = values
+    return Checkpoint(layers, known)

@@ -18,7 +18,7 @@ from scml.std import StdSyncAgent
 
 from understudy.games.scml.agent.l1_safety import Safety
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
-from understudy.games.scml.agent.policy import SHIPPED, Choice, Thought, mind_of
+from understudy.games.scml.agent.policy import SHIPPED, Choice, Thought, policy_of
 from understudy.games.scml.agent.trace import Notes, Trace, Turn, turn_of
 from understudy.games.scml.domain import NUM_GOALS, Offer, SafetySettings
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
@@ -74,7 +74,7 @@ class HRLAgent(StdSyncAgent):
     ) -> None:
         super().__init__(*arguments, **named)
         chosen = self.checkpoint if checkpoint is None else Path(checkpoint)
-        self._mind = None if chosen is None else mind_of(chosen)
+        self._policy = None if chosen is None else policy_of(chosen)
         self._reserve = reserve
         if trace is not None:
             self.trace = Path(trace)
@@ -90,19 +90,19 @@ class HRLAgent(StdSyncAgent):
         self._check_track()
         # The same wherever the same world is played; the old name of the class is part of the seed.
         named = repr((self.id, self._profile)).replace("FactoryProfile(", "Place(")
-        self._dice = random.Random(named)
+        self._rng = random.Random(named)
         own = self.id, type(self).__name__
         self._notes = None if self.trace is None else Notes(self.trace, *own)
         super().init()
 
     def _check_track(self) -> None:
         """Weights know the tracks they were trained for; those shipped leave others to L1."""
-        if self._mind is None:
+        if self._policy is None:
             return
         if self.checkpoint is not SHIPPED:
-            self._mind.require(self._profile.horizon)
-        elif self._profile.horizon not in self._mind.about.horizons:
-            self._mind = None
+            self._policy.require(self._profile.horizon)
+        elif self._profile.horizon not in self._policy.about.horizons:
+            self._policy = None
 
     def before_step(self) -> None:
         """A new day."""
@@ -118,12 +118,12 @@ class HRLAgent(StdSyncAgent):
 
     def _set_goals(self) -> None:
         """L2: what to be after today, raw and as the layers above read it."""
-        self._goals = self._told = np.zeros((1, NUM_GOALS), np.float32)
-        if self._mind is not None:
+        self._goals = self._goal_input = np.zeros((1, NUM_GOALS), np.float32)
+        if self._policy is not None:
             columns = packed([State(self._profile, self._day_start, commitments_of(self.awi), ())])
             seen = observed(columns, SafetySettings(self._reserve))
-            self._goals = self._mind.goals(columns, seen)
-            self._told = self._mind.told(columns, self._goals)
+            self._goals = self._policy.goals(columns, seen)
+            self._goal_input = self._policy.goal_input(columns, self._goals)
 
     def first_proposals(self) -> dict[str, Offer | None]:
         """A first offer to everybody, made at once, by a factory that opens its talks."""
@@ -187,7 +187,7 @@ class HRLAgent(StdSyncAgent):
                 now.safety.remaining.take(negotiation.buys, binding)
                 self._offered[negotiation.partner] = binding
         if self._notes is not None:
-            has_goals = self._mind is not None and self._mind.about.goals
+            has_goals = self._policy is not None and self._policy.about.goals
             self._notes.write(state.day_start.day, call, self._goals if has_goals else None, turns)
         return decided
 
@@ -203,22 +203,24 @@ class HRLAgent(StdSyncAgent):
                 safety.remaining.take(partner in self.awi.my_suppliers, offer)
         seen = observed(columns, settings)
         ranked, thought = self._rank(columns, seen), None
-        if self._mind is not None:
-            thought = self._mind.think(seen, self._told)
+        if self._policy is not None:
+            thought = self._policy.think(seen, self._goal_input)
         turns = LiveTurns(columns, ranked.weight, settings)
         return Deliberation(state, safety, columns, seen, ranked, turns, thought)
 
     def _rank(self, columns: Packed, seen: Observed) -> Priorities:
         """L4: who is served first."""
-        if self._mind is None:
+        if self._policy is None:
             return priorities(teacher_scores(seen.thread), columns.first)
-        return self._mind.rank(columns, seen, self._told)
+        return self._policy.rank(columns, seen, self._goal_input)
 
     def decide(self, now: Deliberation, index: int) -> Decision:
         """L3, about one talk. Without weights: accept what is safe, else offer the baseline."""
-        if self._mind is not None and now.thought is not None:
+        if self._policy is not None and now.thought is not None:
             found = now.turns.found
-            chosen = self._mind.choose(now.thought, now.columns, now.seen, found, index, self._dice)
+            chosen = self._policy.choose(
+                now.thought, now.columns, now.seen, found, index, self._rng
+            )
             return _decision(chosen, now.state.day_start.day)
         if now.turns.found.safe[index]:
             return Decision(ACCEPT_OFFER)

@@ -35,7 +35,7 @@ class _Layer:
             for name, values in self._weights.items()
             if values.ndim == 2
         }
-        self._inverse = 1 / self._weights["standard.spread"]
+        self._inverse = 1 / self._weights["standard.std"]
 
     def linear(self, name: str, x: Array) -> Array:
         """A linear layer."""

@@ -65,7 +65,7 @@ def affine(x, weight, bias, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _normal(x, out):  # type: ignore[no-untyped-def]
-    """Mean 0, spread 1."""
+    """Mean 0, standard deviation 1."""
     width, mean, square = len(x), 0.0, 0.0
     for j in range(width):
         mean += x[j]

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import softmax
 
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle
+from understudy.games.scml.agent.checkpoint import WEIGHTS, Checkpoint, read_checkpoint
 from understudy.games.scml.agent.l3_offers import OfferLimits, price_of, units_mask, units_of
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
 from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores
@@ -45,19 +45,19 @@ class Thought:
     """[talks, ...]: what was said."""
 
 
-class Mind:
+class HRLPolicy:
     """Weights that play. Nothing in it changes: one serves all factories of a process."""
 
-    def __init__(self, bundle: Bundle) -> None:
-        self.about = bundle.needs("l3").about
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.about = checkpoint.needs("l3").about
         scheme = self.about.scheme
         if scheme not in ("residual", "direct"):
             raise InputError(f"the weights are of scheme '{scheme}', which is not known")
         if self.about.goals:
-            bundle.needs("l2")
-        self._offers = Offers(bundle.layers["l3"], scheme)  # type: ignore[arg-type]
-        self._goals = Goals(bundle.layers["l2"]) if self.about.goals else None
-        self._scores = Scores(bundle.layers["l4"]) if "l4" in bundle.layers else None
+            checkpoint.needs("l2")
+        self._offers = Offers(checkpoint.layers["l3"], scheme)  # type: ignore[arg-type]
+        self._goals = Goals(checkpoint.layers["l2"]) if self.about.goals else None
+        self._scores = Scores(checkpoint.layers["l4"]) if "l4" in checkpoint.layers else None
 
     def require(self, horizon: int) -> None:
         """InputError unless it was trained for worlds with this horizon."""
@@ -75,20 +75,20 @@ class Mind:
         x = inputs.day_start_input(seen.static, seen.temporal, seen.can)
         return self._goals(x, scales_of(columns))
 
-    def told(self, columns: Packed, goals: Array) -> Array:
+    def goal_input(self, columns: Packed, goals: Array) -> Array:
         """Raw goals as the layers above read them."""
         return inputs.goal_input(goals, scales_of(columns))
 
-    def rank(self, columns: Packed, seen: Observed, told: Array) -> Priorities:
+    def rank(self, columns: Packed, seen: Observed, goal_input: Array) -> Priorities:
         """L4: the network's order of talks, or its teacher's where there is none."""
         if self._scores is None or len(seen.thread) < 2:
             return priorities(teacher_scores(seen.thread), columns.first)
-        overall = inputs.overall_input(seen.static, seen.situation, told)
+        overall = inputs.overall_input(seen.static, seen.situation, goal_input)
         return priorities(self._scores(seen.thread, overall), columns.first)
 
-    def think(self, seen: Observed, told: Array) -> Thought:
+    def think(self, seen: Observed, goal_input: Array) -> Thought:
         """What can be known before the first talk's turn."""
-        state = inputs.state_input(seen.static, seen.temporal, seen.situation, told)
+        state = inputs.state_input(seen.static, seen.temporal, seen.situation, goal_input)
         return Thought(state, self._offers.histories(seen.history, seen.length))
 
     def choose(
@@ -98,7 +98,7 @@ class Mind:
         seen: Observed,
         turns: Turns,
         index: int,
-        dice: random.Random,
+        rng: random.Random,
     ) -> Choice:
         """L3: what to do in one talk, whose turn has come."""
         of_negotiation = inputs.negotiation_input(
@@ -108,19 +108,19 @@ class Mind:
         hidden = self._offers.hidden(x, thought.histories[index, None])
         legal = np.array([turns.safe[index], turns.baseline[index, 0] > 0, True])
         scores = self._offers.linear("response", hidden)[0]
-        response = draw(scores, legal, self.about.response_heat, dice)
+        response = draw(scores, legal, self.about.response_temperature, rng)
         if response != REJECT:
             return Choice(response)
-        return self._offer(hidden, _offer_limits(columns, turns, index), dice)
+        return self._offer(hidden, _offer_limits(columns, turns, index), rng)
 
-    def _offer(self, hidden: Array, limits: OfferLimits, dice: random.Random) -> Choice:
-        heat, scheme = self.about.offer_heat, self._offers.scheme
-        day = draw(self._offers.linear("day", hidden)[0], limits.left[0] > 0, heat, dice)
+    def _offer(self, hidden: Array, limits: OfferLimits, rng: random.Random) -> Choice:
+        temperature, scheme = self.about.offer_temperature, self._offers.scheme
+        day = draw(self._offers.linear("day", hidden)[0], limits.left[0] > 0, temperature, rng)
         left, base = limits.on(np.array([day]))
         on_day = self._offers.on(hidden, day, int(left[0]))
         allowed = units_mask(scheme, left, base)[0]
-        units = draw(self._offers.linear("units", on_day)[0], allowed, heat, dice)
-        price = draw(self._offers.linear("price", on_day)[0], None, heat, dice)
+        units = draw(self._offers.linear("units", on_day)[0], allowed, temperature, rng)
+        price = draw(self._offers.linear("price", on_day)[0], None, temperature, rng)
         if base[0] <= 0:
             return Choice(END)
         return Choice(
@@ -138,14 +138,14 @@ def scales_of(columns: Packed) -> Array:
     return columns.facts[:, [p.LINES, p.PRICE_IN, p.PRICE_OUT, p.INITIAL]].astype(np.float32)
 
 
-def draw(scores: Array, legal: Array | None, heat: float, dice: random.Random) -> int:
+def draw(scores: Array, legal: Array | None, temperature: float, rng: random.Random) -> int:
     """One of the legal options: the likeliest, or the warmer the more at random."""
     if legal is not None:
         scores = np.where(legal, scores, -np.inf)
-    if heat <= 0:
+    if temperature <= 0:
         return int(scores.argmax())
-    reached = softmax(scores.astype(np.float64) / heat).cumsum()
-    found = int(np.searchsorted(reached, dice.random() * reached[-1], side="right"))
+    reached = softmax(scores.astype(np.float64) / temperature).cumsum()
+    found = int(np.searchsorted(reached, rng.random() * reached[-1], side="right"))
     return min(found, len(scores) - 1)
 
 
@@ -164,13 +164,13 @@ def _offer_limits(columns: Packed, turns: Turns, index: int) -> OfferLimits:
     )
 
 
-def mind_of(checkpoint: Path) -> Mind:
+def policy_of(path: Path) -> HRLPolicy:
     """From a file or a model's folder, read once per process as long as it does not change."""
-    path = checkpoint / WEIGHTS if checkpoint.is_dir() else checkpoint
+    path = path / WEIGHTS if path.is_dir() else path
     changed = path.stat().st_mtime_ns if path.is_file() else 0
-    return _mind_of(path, changed)
+    return _policy_of(path, changed)
 
 
 @functools.lru_cache(maxsize=8)
-def _mind_of(path: Path, changed: int) -> Mind:
-    return Mind(read_bundle(path))
+def _policy_of(path: Path, changed: int) -> HRLPolicy:
+    return HRLPolicy(read_checkpoint(path))

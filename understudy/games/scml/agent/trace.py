@@ -129,7 +129,7 @@ def append(path: Path, decided: Decided) -> None:
         os.close(file)
 
 
-def turn_of(now: "Deliberation", index: int, wish: "Decision", said: "Decision") -> Turn:
+def turn_of(now: "Deliberation", index: int, wish: "Decision", answer: "Decision") -> Turn:
     """What is to be said of a talk, before what it promises is taken from the room."""
     negotiation, found, today = (
         now.state.negotiations[index],
@@ -138,7 +138,7 @@ def turn_of(now: "Deliberation", index: int, wish: "Decision", said: "Decision")
     )
     heard = None if negotiation.heard is None else _offer(negotiation.heard[1:])
     units, ahead, price = found.baseline[index].tolist()
-    wished, spoken = _words(wish), _words(said)
+    wished, spoken = _words(wish), _words(answer)
     cuts = cuts_of(heard, wished, spoken)
     return Turn(
         partner=negotiation.partner,
@@ -168,19 +168,19 @@ def _words(decision: "Decision") -> tuple[str, Offer | None]:
 
 
 def cuts_of(
-    heard: Offer | None, wish: tuple[str, Offer | None], said: tuple[str, Offer | None]
+    heard: Offer | None, wish: tuple[str, Offer | None], answer: tuple[str, Offer | None]
 ) -> tuple[str, ...]:
     """All that lies between a wish and what was said; nothing if they are the same."""
-    if wish == said:
+    if wish == answer:
         return ()
     wanted = heard if wish[0] == TO_ACCEPT else wish[1]
     if wanted is None:
         return (NO_OFFER,)
     cuts = [REFUSED] if wish[0] == TO_ACCEPT else []
-    if said[1] is None:
+    if answer[1] is None:
         return (*cuts, NOTHING_LEFT)
-    cuts += [UNITS] if said[1][0] != wanted[0] else []
-    cuts += [PRICE] if said[1][2] != wanted[2] else []
+    cuts += [UNITS] if answer[1][0] != wanted[0] else []
+    cuts += [PRICE] if answer[1][2] != wanted[2] else []
     return tuple(cuts)
 
 
@@ -227,47 +227,47 @@ def _lines(path: Path) -> Iterator[Decided]:
 
 def parsed(line: str) -> Decided:
     """A line of a trace; ValueError, TypeError or KeyError where it is none."""
-    told = json.loads(line)
-    goals = told["goals"]
-    if not told["turns"]:
+    entry = json.loads(line)
+    goals = entry["goals"]
+    if not entry["turns"]:
         raise ValueError("it is about no talk")
     return Decided(
-        match=str(told["match"]),
-        player=str(told["player"]),
-        agent=str(told["agent"]),
-        day=int(told["day"]),
-        number=int(told["number"]),
-        call=str(told["call"]),
+        match=str(entry["match"]),
+        player=str(entry["player"]),
+        agent=str(entry["agent"]),
+        day=int(entry["day"]),
+        number=int(entry["number"]),
+        call=str(entry["call"]),
         goals=None if goals is None else {name: float(goals[name]) for name in GOAL_NAMES},
-        turns=tuple(_turn(turn) for turn in told["turns"]),
+        turns=tuple(_turn(turn) for turn in entry["turns"]),
     )
 
 
-def _turn(told: Mapping[str, Any]) -> Turn:
-    if not {told["wish"], told["said"]} <= set(RESPONSES):
-        raise ValueError(f"'{told['wish']}' or '{told['said']}' is no response")
+def _turn(entry: Mapping[str, Any]) -> Turn:
+    if not {entry["wish"], entry["said"]} <= set(RESPONSES):
+        raise ValueError(f"'{entry['wish']}' or '{entry['said']}' is no response")
     return Turn(
-        partner=str(told["partner"]),
-        buys=bool(told["buys"]),
-        round=int(told["round"]),
-        heard=_offer(told["heard"]),
-        weight=float(told["weight"]),
-        units_left=tuple(int(units) for units in told["units_left"]),
-        money_left=float(told["money_left"]),
-        baseline=_offer(told["baseline"]),
-        wish=told["wish"],
-        wish_offer=_offer(told["wish_offer"]),
-        may_accept=None if told["may_accept"] is None else bool(told["may_accept"]),
-        may_days=tuple(int(day) for day in told["may_days"]),
-        said=told["said"],
-        said_offer=_offer(told["said_offer"]),
-        clipped=bool(told["clipped"]),
-        cuts=tuple(str(cut) for cut in told["cuts"]),
+        partner=str(entry["partner"]),
+        buys=bool(entry["buys"]),
+        round=int(entry["round"]),
+        heard=_offer(entry["heard"]),
+        weight=float(entry["weight"]),
+        units_left=tuple(int(units) for units in entry["units_left"]),
+        money_left=float(entry["money_left"]),
+        baseline=_offer(entry["baseline"]),
+        wish=entry["wish"],
+        wish_offer=_offer(entry["wish_offer"]),
+        may_accept=None if entry["may_accept"] is None else bool(entry["may_accept"]),
+        may_days=tuple(int(day) for day in entry["may_days"]),
+        said=entry["said"],
+        said_offer=_offer(entry["said_offer"]),
+        clipped=bool(entry["clipped"]),
+        cuts=tuple(str(cut) for cut in entry["cuts"]),
     )
 
 
-def _offer(told: Iterable[Any] | None) -> Offer | None:
-    if told is None:
+def _offer(entry: Iterable[Any] | None) -> Offer | None:
+    if entry is None:
         return None
-    quantity, day, price = (int(part) for part in told)
+    quantity, day, price = (int(part) for part in entry)
     return quantity, day, price

@@ -15,7 +15,7 @@ from scml.std.agents import StdDoNothingAgent
 from scml.std.world import SCML2024StdWorld
 
 from understudy.games.scml.domain import Track
-from understudy.games.scml.engine.random_state import dice_left_alone
+from understudy.games.scml.engine.random_state import random_state_kept
 
 LINES = 10
 """Production lines of every factory in the league, and so the most it can make in a day."""
@@ -100,7 +100,7 @@ def draw(
 ) -> WorldConfig:
     """An official world of these sizes. The global random states are left as they were."""
     levels = [level for level, count in enumerate(factories_per_level) for _ in range(count)]
-    with dice_left_alone():
+    with random_state_kept():
         random.seed(seed)
         np.random.seed(seed % 2**32)
         drawn = WORLDS[track].generate(

@@ -16,7 +16,7 @@ from negmas.sao import SAOState
 
 from understudy.games.scml.domain import ROUNDS, Offer
 from understudy.games.scml.engine.hosting.faults import CallTimeout, Failure
-from understudy.games.scml.engine.random_state import dice_left_alone
+from understudy.games.scml.engine.random_state import random_state_kept
 
 Offers = list[tuple[int, Offer]]
 """Those of a talk in order, each with the side that made it: 0 is the opener."""
@@ -45,7 +45,7 @@ class Negotiator(Protocol):
 
 @lru_cache(maxsize=4096)
 def _issue(low: int, high: int, name: str) -> Any:
-    with dice_left_alone():  # negmas rolls them
+    with random_state_kept():  # negmas rolls them
         return make_issue((low, high), name=name)
 
 
@@ -65,7 +65,7 @@ class Agenda:
     @cached_property
     def outcome_space(self) -> Any:
         """The same for negmas."""
-        with dice_left_alone():  # it may be made in the middle of an agent's turn
+        with random_state_kept():  # it may be made in the middle of an agent's turn
             return make_os(self.issues)
 
     def admit(self, offer: Any) -> Offer | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 
 @contextlib.contextmanager
-def dice_left_alone() -> Iterator[None]:
+def random_state_kept() -> Iterator[None]:
     """Whatever the block draws, afterwards the random states are as before."""
     states = random.getstate(), np.random.get_state()
     try:

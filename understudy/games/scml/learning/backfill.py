@@ -17,7 +17,7 @@ from understudy.data.shards import (
     write_shard,
 )
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import WEIGHTS, read_bundle
+from understudy.games.scml.agent.checkpoint import WEIGHTS, read_checkpoint
 from understudy.games.scml.agent.numpy_networks import Goals
 from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import NUM_GOALS
@@ -39,7 +39,7 @@ def fill_goals(
 ) -> None:
     """Rounds of `source` with the goals of an L2 into `target`, which may be the same folder."""
     file = checkpoint / WEIGHTS if checkpoint.is_dir() else checkpoint
-    network = Goals(read_bundle(file).needs("l2").layers["l2"])
+    network = Goals(read_checkpoint(file).needs("l2").layers["l2"])
     stamp = digest(file)
     target.mkdir(parents=True, exist_ok=True)
     paths = shard_paths(source, ROUND_SAMPLES)
@@ -64,9 +64,9 @@ def _filled(rounds: pa.Table, day_starts: pa.Table, network: Goals, stamp: str) 
             "some decisions are of a day that has no morning. Encode again: understudy encode scml "
             "--fresh"
         )
-    told = goals[index.to_numpy()]
+    by_round = goals[index.to_numpy()]
     column = ROUND_SAMPLES.arrow().get_field_index("goal_hat")
-    flat = pa.array(np.ascontiguousarray(told).reshape(-1), pa.float32())
+    flat = pa.array(np.ascontiguousarray(by_round).reshape(-1), pa.float32())
     values = pa.FixedSizeListArray.from_arrays(flat, type=rounds.schema.field("goal_hat").type)
     metadata = {**(rounds.schema.metadata or {}), _NOTE.encode(): stamp.encode()}
     filled = rounds.set_column(column, rounds.schema.field("goal_hat"), values)

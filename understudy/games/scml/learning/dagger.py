@@ -18,7 +18,12 @@ from understudy.data.players import PlayerRef
 from understudy.data.runs import RECORD, ModelFolder, Run
 from understudy.data.shards import shard_path, shard_paths, whole_shards, write_shard
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle, write_bundle
+from understudy.games.scml.agent.checkpoint import (
+    WEIGHTS,
+    Checkpoint,
+    read_checkpoint,
+    write_checkpoint,
+)
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE, first_weights
@@ -82,7 +87,7 @@ class DaggerRecipe:
         if (evaluation := read_evaluation(job.out)) is not None:
             return evaluation
         given, current = job.run.samples, self._first(job.run)
-        first = read_bundle(current)
+        first = read_checkpoint(current)
         if first.about.goals and not (given / GOALS_FILE).is_file():
             # what it begins with knows goals, so all samples must
             filled = ModelFolder(job.out).samples
@@ -95,9 +100,9 @@ class DaggerRecipe:
             given = _gather(given, folder)
             found = self.l3.train(given, current, replace(job, out=folder / "model"))
             current = folder / "model"
-        last = read_bundle(current)
+        last = read_checkpoint(current)
         kept = {name: layer for name, layer in first.layers.items() if name == "l4"}
-        write_bundle(job.out / WEIGHTS, Bundle({**kept, **last.layers}, last.about))
+        write_checkpoint(job.out / WEIGHTS, Checkpoint({**kept, **last.layers}, last.about))
         write_text(ModelFolder(job.out).evaluation, json.dumps(found, indent=2) + "\n")
         return found
 

@@ -157,7 +157,7 @@ def _stream(
 def moments(
     stream: Stream[B], of: Callable[[B], Tensor], most: int = 400_000
 ) -> tuple[Tensor, Tensor]:
-    """Mean and spread of each input, over the first rows."""
+    """Mean and standard deviation of each input, over the first rows."""
     rows, total, square = 0, torch.zeros(1).double(), torch.zeros(1).double()
     for batch in stream.in_order(65_536):
         x = of(batch).double().cpu()
@@ -246,15 +246,15 @@ def _last(thread: Array, limits: OfferLimits, lines: Array) -> Array:
 
 
 def _day_starts(rows: pa.Table, goals: str) -> DayStartRows:
-    told = lists(rows, goals)
+    wanted = lists(rows, goals)
     slot, day = rows["slot"].to_numpy(), rows["day"].to_numpy()
     match = rows["match"].combine_chunks().dictionary_encode().indices.to_numpy()
-    before = np.zeros_like(told)
+    before = np.zeros_like(wanted)
     follows = (slot[1:] == slot[:-1]) & (match[1:] == match[:-1]) & (day[1:] == day[:-1] + 1)
-    before[1:][follows] = told[:-1][follows]
+    before[1:][follows] = wanted[:-1][follows]
     x = inputs.day_start_input(lists(rows, "static"), lists(rows, "temporal"), lists(rows, "role"))
     possible = unpack_legal(rows["legal"], DAY_START_OPTIONS)
-    values = {"x": x, "goals": told, "before": before, "possible": possible}
+    values = {"x": x, "goals": wanted, "before": before, "possible": possible}
     return _tensors(DayStartRows, {**values, "scales": lists(rows, "scales")})
 
 

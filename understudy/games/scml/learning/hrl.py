@@ -9,7 +9,12 @@ from typing import Any
 from understudy.data.files import write_text
 from understudy.data.runs import ModelFolder, Run
 from understudy.data.shards import whole_shards
-from understudy.games.scml.agent.checkpoint import WEIGHTS, Bundle, read_bundle, write_bundle
+from understudy.games.scml.agent.checkpoint import (
+    WEIGHTS,
+    Checkpoint,
+    read_checkpoint,
+    write_checkpoint,
+)
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe
@@ -57,8 +62,10 @@ class WholeRecipe:
         ):
             if name == "l3":
                 fill_goals(samples, filled, out / "l2")
-            told = _shifted(job.progress, done, sum(steps))
-            found[name] = recipe.train(source, None, replace(job, out=out / name, progress=told))
+            progress = _shifted(job.progress, done, sum(steps))
+            found[name] = recipe.train(
+                source, None, replace(job, out=out / name, progress=progress)
+            )
             done += recipe.steps
         return _together(out, found)
 
@@ -73,9 +80,9 @@ def _shifted(progress: Progress | None, done: int, total: int) -> Progress | Non
 
 def _together(out: Path, found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """One file that plays, and one that says what it is worth; the latter is written last."""
-    playing = read_bundle(out / "l3")
-    l4 = read_bundle(out / "l4").needs("l4").layers["l4"]
-    write_bundle(out / WEIGHTS, Bundle({**playing.layers, "l4": l4}, playing.about))
+    playing = read_checkpoint(out / "l3")
+    l4 = read_checkpoint(out / "l4").needs("l4").layers["l4"]
+    write_checkpoint(out / WEIGHTS, Checkpoint({**playing.layers, "l4": l4}, playing.about))
     evaluation = {
         "steps": sum(each["steps"] for each in found.values()),
         "seconds": round(sum(each["seconds"] for each in found.values()), 3),

@@ -143,8 +143,8 @@ def _read(recipe: GoalRecipe, network: GoalNetwork, stream: Stream[DayStartRows]
     for batch in stream.in_order(16_384):
         loss += recipe.loss(network, batch).value.item() * len(batch.x)
         ours = raw_goals(network(batch.x).cpu().numpy(), batch.scales.cpu().numpy())
-        told = (batch.goals.cpu().numpy(), ours, batch.before.cpu().numpy())
-        goals = (values.reshape(len(ours), -1, 2, 2) for values in told)
+        compared = (batch.goals.cpu().numpy(), ours, batch.before.cpu().numpy())
+        goals = (values.reshape(len(ours), -1, 2, 2) for values in compared)
         parts.append((*goals, batch.possible.cpu().numpy().reshape(len(ours), -1, 2)))
     true, ours, before, possible = map(np.concatenate, zip(*parts, strict=True))
     return _Goals(true, ours, before, possible, loss / stream.rows)

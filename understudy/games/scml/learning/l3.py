@@ -15,10 +15,10 @@ from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import (
     About,
-    Bundle,
+    Checkpoint,
     feature_names,
-    read_bundle,
-    write_bundle,
+    read_checkpoint,
+    write_checkpoint,
 )
 from understudy.games.scml.agent.l3_offers import HEADS, Scheme, price_of, units_of
 from understudy.games.scml.arrays import Array
@@ -111,7 +111,7 @@ class OfferRecipe(LayerRecipe):
     def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Train L3, and keep the other layers of the model it goes on from."""
         init = first_weights(job.run, self.start, self.init)
-        others = {} if init is None else dict(read_bundle(init).layers)
+        others = {} if init is None else dict(read_checkpoint(init).layers)
         others.pop("l3", None)
         return train(
             lambda device: self.prepare(job.run.samples, init, job.seed, device, others), job
@@ -130,18 +130,20 @@ class OfferRecipe(LayerRecipe):
         network = self._network(seed)
         network.standard.set(*moments(splits["train"], lambda batch: batch.x))
         goals = samples / GOALS_FILE
-        if init is not None and read_bundle(init).about.goals != goals.is_file():
+        if init is not None and read_checkpoint(init).about.goals != goals.is_file():
             raise InputError(
                 f"{init} and the samples differ in whether they know L2's goals. Fill them "
                 f"in: understudy encode scml --goals {init}; or begin with other weights"
             )
         if goals.is_file():  # the L2 it is trained with, so that it can play
-            others = {**others, "l2": read_bundle(goals).layers["l2"]}
+            others = {**others, "l2": read_checkpoint(goals).layers["l2"]}
         about = About(features=feature_names(), scheme=self.scheme, goals=goals.is_file())
         counts = count_choices(self.scheme, splits["train"])
 
         def save(folder: Path, network: OfferNetwork, name: str) -> None:
-            write_bundle(folder / name, Bundle({**others, "l3": weights_of(network)}, about))
+            write_checkpoint(
+                folder / name, Checkpoint({**others, "l3": weights_of(network)}, about)
+            )
 
         return TrainingTask(
             game=self.table.game,

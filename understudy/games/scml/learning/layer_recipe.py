@@ -15,7 +15,13 @@ from understudy.data.runs import Run
 from understudy.data.schema import Table
 from understudy.data.shards import whole_shards
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import WEIGHTS, About, Bundle, read_bundle, write_bundle
+from understudy.games.scml.agent.checkpoint import (
+    WEIGHTS,
+    About,
+    Checkpoint,
+    read_checkpoint,
+    write_checkpoint,
+)
 from understudy.games.scml.arrays import Array
 from understudy.learn.policy import misfits
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
@@ -91,7 +97,7 @@ def begun(network: N, layer: str, init: Path | None) -> N:
     """The network with the weights to begin with, if there are any."""
     if init is None:
         return network
-    return loaded(network, read_bundle(init).needs(layer).layers[layer], str(init))
+    return loaded(network, read_checkpoint(init).needs(layer).layers[layer], str(init))
 
 
 def loaded(network: N, weights: Mapping[str, Array], where: str) -> N:
@@ -105,8 +111,8 @@ def loaded(network: N, weights: Mapping[str, Array], where: str) -> N:
 
 def best(network: N, layer: str, folder: Path) -> N:
     """A network with the weights that did best, from a model's folder."""
-    bundle = read_bundle(folder / WEIGHTS).needs(layer)
-    return loaded(network, bundle.layers[layer], str(folder)).eval()
+    checkpoint = read_checkpoint(folder / WEIGHTS).needs(layer)
+    return loaded(network, checkpoint.layers[layer], str(folder)).eval()
 
 
 def weights_of(network: nn.Module) -> dict[str, Array]:
@@ -116,7 +122,7 @@ def weights_of(network: nn.Module) -> dict[str, Array]:
 
 def save_layer(path: Path, layer: str, network: nn.Module, about: About) -> None:
     """A bundle of one layer."""
-    write_bundle(path, Bundle({layer: weights_of(network)}, about))
+    write_checkpoint(path, Checkpoint({layer: weights_of(network)}, about))
 
 
 def _file(path: Path) -> Path:

@@ -22,24 +22,24 @@ LENGTHS = (2, 4, 8, 16, f.HISTORY)
 
 
 class Standardised(nn.Module):
-    """Inputs brought to mean 0 and spread 1."""
+    """Inputs brought to mean 0 and standard deviation 1."""
 
     mean: Float[Tensor, " F"]
-    spread: Float[Tensor, " F"]
+    std: Float[Tensor, " F"]
 
     def __init__(self, width: int) -> None:
         super().__init__()
         self.register_buffer("mean", torch.zeros(width))
-        self.register_buffer("spread", torch.ones(width))
+        self.register_buffer("std", torch.ones(width))
 
-    def set(self, mean: Float[Tensor, " F"], spread: Float[Tensor, " F"]) -> None:
+    def set(self, mean: Float[Tensor, " F"], std: Float[Tensor, " F"]) -> None:
         """What inputs are measured against; one that never varies is only shifted."""
         self.mean.copy_(mean)
-        self.spread.copy_(torch.where(spread > 1e-3, spread, 1.0))
+        self.std.copy_(torch.where(std > 1e-3, std, 1.0))
 
     def forward(self, x: Float[Tensor, "B F"]) -> Float[Tensor, "B F"]:
         """Far outliers are cut, so that nothing new in play upsets the network."""
-        return ((x - self.mean) / self.spread).clamp(-10, 10)
+        return ((x - self.mean) / self.std).clamp(-10, 10)
 
 
 class GoalNetwork(nn.Module):

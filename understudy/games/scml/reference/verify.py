@@ -132,27 +132,27 @@ def _add_up(field: str, comparisons: Sequence[Comparison]) -> FieldResult:
 
 def cases(chosen: Sequence[str], num_worlds: int, seed: int, track: Track = "std") -> list[Case]:
     """The worlds to play. Mixed ones are as many as it takes for everybody to be in some."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     found = []
     for name in chosen:
         for number in range(num_worlds):
-            sizes, steps = _size(dice, NUM_LEVELS[track][number % len(NUM_LEVELS[track])])
+            sizes, steps = _size(rng, NUM_LEVELS[track][number % len(NUM_LEVELS[track])])
             players = (name,) * sum(sizes)
-            found.append(Case(track, name, players, sizes, steps, _seed(dice)))
+            found.append(Case(track, name, players, sizes, steps, _seed(rng)))
     everybody = sorted({*chosen, *catalogue.FILLERS[track]})
     for number in range(max(num_worlds, len(chosen) * num_worlds // 8)):
-        sizes, steps = _size(dice, NUM_LEVELS[track][number % len(NUM_LEVELS[track])])
-        players = tuple(dice.choice(everybody) for _ in range(sum(sizes)))
-        found.append(Case(track, MIXED, players, sizes, steps, _seed(dice)))
+        sizes, steps = _size(rng, NUM_LEVELS[track][number % len(NUM_LEVELS[track])])
+        players = tuple(rng.choice(everybody) for _ in range(sum(sizes)))
+        found.append(Case(track, MIXED, players, sizes, steps, _seed(rng)))
     return found
 
 
-def _size(dice: random.Random, levels: int) -> tuple[tuple[int, ...], int]:
-    return tuple(dice.randint(*NUM_FACTORIES) for _ in range(levels)), dice.randint(*WORLD_DAYS)
+def _size(rng: random.Random, levels: int) -> tuple[tuple[int, ...], int]:
+    return tuple(rng.randint(*NUM_FACTORIES) for _ in range(levels)), rng.randint(*WORLD_DAYS)
 
 
-def _seed(dice: random.Random) -> int:
-    return dice.randrange(10**6)
+def _seed(rng: random.Random) -> int:
+    return rng.randrange(10**6)
 
 
 def compare(case: Case) -> Comparison:

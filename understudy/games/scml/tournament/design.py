@@ -205,29 +205,29 @@ class _Layout:
     fillers: tuple[str, ...]
 
 
-def _layout(tournament: Tournament, dice: random.Random) -> _Layout:
-    steps = tournament.steps or dice.randint(*WORLD_DAYS)
+def _layout(tournament: Tournament, rng: random.Random) -> _Layout:
+    steps = tournament.steps or rng.randint(*WORLD_DAYS)
     if tournament.field == "champions":
-        sizes = _even_sizes(tournament, dice)
+        sizes = _even_sizes(tournament, rng)
         slots = list(range(sum(sizes)))
     else:
         fewest = min(NUM_COMPETITORS[0], len(tournament.competitors))
-        count = tournament.competitors_per_world or dice.randint(fewest, tournament.most_slots)
-        sizes, slots = _league_sizes(tournament.track, count, dice)
-    dice.shuffle(slots)
+        count = tournament.competitors_per_world or rng.randint(fewest, tournament.most_slots)
+        sizes, slots = _league_sizes(tournament.track, count, rng)
+    rng.shuffle(slots)
     fillers = ("Penguin",) if tournament.field == "penguins" else FILLERS[tournament.track]
     return _Layout(
-        sizes, steps, tuple(slots), tuple(dice.choice(fillers) for _ in range(sum(sizes)))
+        sizes, steps, tuple(slots), tuple(rng.choice(fillers) for _ in range(sum(sizes)))
     )
 
 
 def _league_sizes(
-    track: Track, count: int, dice: random.Random
+    track: Track, count: int, rng: random.Random
 ) -> tuple[tuple[int, ...], list[int]]:
     """Factories per level and where the competitors sit (scml.utils.anac_config_generator)."""
-    levels = 2 if track == "oneshot" else dice.randint(*NUM_LEVELS)
+    levels = 2 if track == "oneshot" else rng.randint(*NUM_LEVELS)
     fewest, most = NUM_FACTORIES
-    fillers, guests = _cut(levels * fewest, levels, dice), _cut(count, levels, dice)
+    fillers, guests = _cut(levels * fewest, levels, rng), _cut(count, levels, rng)
     slots: list[int] = []
     first = 0
     for level in range(levels):
@@ -240,26 +240,26 @@ def _league_sizes(
     return tuple(a + b for a, b in zip(guests, fillers, strict=True)), slots
 
 
-def _cut(total: int, parts: int, dice: random.Random) -> list[int]:
+def _cut(total: int, parts: int, rng: random.Random) -> list[int]:
     """Whole numbers that add up to `total`."""
     found = [0] * parts
     for _ in range(total):
-        found[dice.randrange(parts)] += 1
+        found[rng.randrange(parts)] += 1
     return found
 
 
-def _even_sizes(tournament: Tournament, dice: random.Random) -> tuple[int, ...]:
+def _even_sizes(tournament: Tournament, rng: random.Random) -> tuple[int, ...]:
     """As many factories as competitors, 4 to 6 a level where that is possible."""
     count = tournament.most_slots
     fewest, most = NUM_FACTORIES
     fitting = [
         n for n in range(NUM_LEVELS[0], NUM_LEVELS[1] + 1) if fewest * n <= count <= most * n
     ]
-    levels = dice.choice(fitting) if fitting else NUM_LEVELS[0] if count < 12 else NUM_LEVELS[1]
+    levels = rng.choice(fitting) if fitting else NUM_LEVELS[0] if count < 12 else NUM_LEVELS[1]
     if tournament.track == "oneshot":
         levels = 2
     sizes = [count // levels + (level < count % levels) for level in range(levels)]
-    dice.shuffle(sizes)
+    rng.shuffle(sizes)
     return tuple(sizes)
 
 
@@ -276,21 +276,21 @@ def _worlds_per_run(tournament: Tournament) -> int:
 class _Deck:
     """Hands out sets of competitors, all equally often or at random."""
 
-    def __init__(self, tournament: Tournament, dice: random.Random) -> None:
+    def __init__(self, tournament: Tournament, rng: random.Random) -> None:
         self._everybody = tournament.competitors
         self._in_turn = tournament.round_robin
-        self._dice = dice
+        self._rng = rng
         self._waiting: list[PlayerRef] = []
 
     def take(self, count: int) -> list[PlayerRef]:
         """The next so many different ones."""
         if not self._in_turn:
-            return self._dice.sample(self._everybody, count)
+            return self._rng.sample(self._everybody, count)
         chosen: list[PlayerRef] = []
         put_off: list[PlayerRef] = []
         while len(chosen) < count:
             if not self._waiting:  # a new round
-                self._waiting = self._dice.sample(self._everybody, len(self._everybody))
+                self._waiting = self._rng.sample(self._everybody, len(self._everybody))
             ref = self._waiting.pop()
             (put_off if ref in chosen else chosen).append(ref)
         self._waiting += put_off

@@ -20,7 +20,7 @@ from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.hosting.faults import described
 from understudy.games.scml.engine.hosting.wrapping import subclass
-from understudy.games.scml.engine.random_state import dice_left_alone
+from understudy.games.scml.engine.random_state import random_state_kept
 from understudy.games.scml.engine.world import World, collecting_rarely
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.recording.days import DayLedger, FactoryDay, day_ledger
@@ -61,7 +61,7 @@ def play(plans: Sequence[WorldPlan]) -> Played:
     """
     results: list[pa.Table] = []
     recordings: dict[str, list[pa.Table]] = {table.name: [] for table in (*RECORDINGS, ADVICE)}
-    with quiet(), dice_left_alone(), collecting_rarely():
+    with quiet(), random_state_kept(), collecting_rarely():
         for plan in plans:
             for name, table in _play_one(plan).items():
                 (results if name == RESULTS.name else recordings[name]).append(table)
@@ -118,11 +118,11 @@ def _kinds(plan: WorldPlan, config: WorldConfig) -> list[type[OneShotAgent]]:
 def _trained(ref: PlayerRef, track: Track) -> type[OneShotAgent]:
     """HRL-XF with the weights of a model; called NAME+EXPERT, that expert looks on."""
     from understudy.games.scml.agent.hrl import HRLAgent
-    from understudy.games.scml.agent.policy import mind_of
+    from understudy.games.scml.agent.policy import policy_of
     from understudy.games.scml.players.dagger_labeller import taught
 
     assert ref.weights is not None
-    mind_of(ref.weights).require(RULES[track].horizon)
+    policy_of(ref.weights).require(RULES[track].horizon)
     name, _, expert = ref.name.partition("+")
     kind = taught(catalogue.load(expert)) if expert else HRLAgent
     return type(f"HRL_{name.replace('-', '_')}", (kind,), {"checkpoint": ref.weights})

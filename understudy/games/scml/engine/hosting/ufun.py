@@ -5,7 +5,7 @@ from typing import Any
 from scml.oneshot.ufun import OneShotUFun
 
 from understudy.games.scml.engine.hosting.awi import HostedAWI
-from understudy.games.scml.engine.random_state import dice_left_alone
+from understudy.games.scml.engine.random_state import random_state_kept
 
 
 class DeferredUFun(OneShotUFun):
@@ -29,7 +29,7 @@ class DeferredUFun(OneShotUFun):
             if deferred is not None:
                 self.__dict__["_deferred"] = deferred
             raise AttributeError(name)
-        with dice_left_alone():  # negmas draws a name for it; scml did so before the agent's turn
+        with random_state_kept():  # negmas draws a name for it; scml did so before the agent's turn
             super().__init__(**_ufun_arguments(*deferred))
         events, self._events = self._events or [], None
         for event in events:
