@@ -26,7 +26,7 @@ CHAMPIONS = ("Penguin", "AS0", "PriceTrend")
 
 def official(seed: int) -> WorldPlan:
     rng = random.Random(seed)
-    players = rng.choices(catalogue.FILLERS["std"], k=sum(SIZES))
+    players = rng.choices(catalogue.BACKGROUND_AGENTS["std"], k=sum(SIZES))
     slots = tuple(rng.sample(range(len(players)), rng.randint(2, 3)))
     for slot, champion in zip(slots, CHAMPIONS, strict=False):
         players[slot] = champion

@@ -23,13 +23,20 @@ from understudy.games.scml.reference.scml_simulator import quiet, scml_world
 STEPS, SIZES = 100, (5, 5, 5)
 REPEATS = 3  # of our engine, which is quick; the best counts
 TOP = ("AS0", "Xeno", "UltraSuperMiracle", "PriceTrend", "Penguin", "Cautious", "QuickDecision")
-FILLERS = catalogue.FILLERS["std"]
-FIELDS: dict[str, tuple[str, ...]] = {
+BACKGROUND_AGENTS = catalogue.BACKGROUND_AGENTS["std"]
+DESIGNS: dict[str, tuple[str, ...]] = {
     "Penguin": ("Penguin",),
-    "built-ins": FILLERS,
+    "built-ins": BACKGROUND_AGENTS,
     # As a tournament fills a world: three competitors, the others fillers. Xeno is not among them:
     # its own code takes ten times as long as the rest of such a world together.
-    "official": ("Penguin", *FILLERS, "AS0", *FILLERS, "Cautious", *FILLERS),
+    "official": (
+        "Penguin",
+        *BACKGROUND_AGENTS,
+        "AS0",
+        *BACKGROUND_AGENTS,
+        "Cautious",
+        *BACKGROUND_AGENTS,
+    ),
     "top 2024/25 mix": TOP,
 }
 DEFAULTS = {"sync_calls": False, "saved_details_level": 1, "storage_format": None}
@@ -140,7 +147,7 @@ def main(worlds: int) -> None:
     """A line per field as it is measured; seconds are means per world."""
     print(f"CPU seconds per world of {STEPS} days, 3 x 5 factories; {worlds} per field", flush=True)
     show(COLUMNS)
-    for field, names in FIELDS.items():
+    for field, names in DESIGNS.items():
         spent = sum((measure(names, seed) for seed in range(worlds)), Seconds())
         show(
             (

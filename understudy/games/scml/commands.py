@@ -88,13 +88,13 @@ class Worlds:
         from understudy.games.scml.players.resolve import resolve_all
         from understudy.games.scml.tournament.design import (
             Tournament,
-            field_named,
+            design_named,
             simulator_named,
         )
 
         rules = self.rules()
         return Tournament(
-            field=field_named(self.field),
+            field=design_named(self.field),
             competitors=resolve_all(load("scml"), run, players, rules),
             track=rules,
             simulator=simulator_named(self.simulator),

@@ -10,8 +10,8 @@ from understudy.errors import InputError
 from understudy.games.scml.agent.hrl import HRLAgent, L1Agent
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.engine.world import World
-from understudy.games.scml.players.dagger_labeller import Taught, taught
-from understudy.games.scml.players.safety_wrapper import Guarded, _whole
+from understudy.games.scml.players.dagger_labeller import DaggerLabeller, labelled_by
+from understudy.games.scml.players.safety_wrapper import SafetyWrapper, _whole
 
 LEVELS = (0, 1, 1)
 OUTSIDE = [supply(6, day=day) for day in range(6)]
@@ -49,11 +49,11 @@ def watched(expert=Expert, **members):
     seen = []
 
     def guard(self, now, place, wish):
-        found = Guarded.guard(self, now, place, wish)
+        found = SafetyWrapper.guard(self, now, place, wish)
         seen.append((wish, found))
         return found
 
-    return type("Safe", (Guarded, expert), {"guard": guard, **members}), seen
+    return type("Safe", (SafetyWrapper, expert), {"guard": guard, **members}), seen
 
 
 def test_a_safe_wish_passes_as_it_is():
@@ -96,7 +96,7 @@ def test_wishes_are_for_whole_units_and_prices(offer, whole):
 def test_the_expert_is_asked_and_the_player_plays():
     advice = []
 
-    class Looking(taught(Expert)):
+    class Looking(labelled_by(Expert)):
         checkpoint = None
 
         def counter_all(self, offers, states):
@@ -113,13 +113,13 @@ def test_the_expert_is_asked_and_the_player_plays():
     assert any(found[k].response is ACCEPT_OFFER for _, _, found in advice for k in found)
 
 
-def test_a_taught_class_tells_who_teaches():
-    kind = taught(SyncRandomStdAgent)
-    assert kind.__name__ == "TaughtBySyncRandomStdAgent"
-    assert issubclass(kind, Taught) and issubclass(kind, SyncRandomStdAgent)
+def test_a_labelled_class_names_its_expert():
+    kind = labelled_by(SyncRandomStdAgent)
+    assert kind.__name__ == "LabelledBySyncRandomStdAgent"
+    assert issubclass(kind, DaggerLabeller) and issubclass(kind, SyncRandomStdAgent)
     assert kind.__mro__.index(HRLAgent) < kind.__mro__.index(SyncRandomStdAgent)
 
 
 def test_only_who_decides_about_all_talks_at_once_can_look_on():
     with pytest.raises(InputError, match=r"GreedyStdAgent decides talk by talk .* such as Steward"):
-        taught(GreedyStdAgent)
+        labelled_by(GreedyStdAgent)

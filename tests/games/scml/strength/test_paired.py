@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tests.games.scml.results import FOUR, Tournament, scores, table
-from understudy.games.scml.strength.paired import LEVEL_NAMES, Meetings, Rows
+from understudy.games.scml.strength.paired import LEVEL_NAMES, PairedComparisons, Rows
 
 COLUMNS = ("field", "seed", "slot", "run", "player", "score")
 
@@ -34,7 +34,7 @@ def pairs_of(results):
 
 def test_meetings_are_all_pairs_of_rows_that_share_a_slot(results):
     rows = Rows.read(results)
-    met = Meetings.within(rows)
+    met = PairedComparisons.within(rows)
     found = Counter(zip(met.one.tolist(), met.other.tolist(), strict=True))
     assert set(found.values()) == {1}
     assert len(found) == len(list(pairs_of(results))) > 100
@@ -48,7 +48,7 @@ def test_meetings_are_all_pairs_of_rows_that_share_a_slot(results):
 
 def test_duels_are_meetings_with_the_same_dice(results):
     rows = Rows.read(results)
-    met = Meetings.within(rows)
+    met = PairedComparisons.within(rows)
     count, wins, gaps = (part.sum(axis=0) for part in met.duels(rows))
     expected = {}
     for one, other in pairs_of(results):
@@ -64,7 +64,7 @@ def test_duels_are_meetings_with_the_same_dice(results):
 
 def test_a_tie_is_half_a_win():
     rows = Rows.read(scores((1, 0, "a", 2), (1, 0, "b", 2)))
-    count, wins, gaps = Meetings.within(rows).duels(rows)
+    count, wins, gaps = PairedComparisons.within(rows).duels(rows)
     assert (count.tolist(), wins.tolist(), gaps.tolist()) == ([[1]], [[0.5]], [[0]])
 
 
@@ -79,7 +79,7 @@ def test_equations_by_hand():
         for player, score in (("a", 3.0), ("b", 5.0))
     ]
     read = Rows.read(table(rows))
-    met = Meetings.within(read)
+    met = PairedComparisons.within(read)
     whole, first = met.equations(read), met.equations(read, level=0)
     assert met.ends.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert whole.links[0] == pytest.approx([1 / 3 + 1 / 2, 1 / 3, 1 / 3])
@@ -91,12 +91,14 @@ def test_equations_by_hand():
 def test_nobody_gains_against_nobody(results):
     """Gains of a configuration add up to nothing; so do a Laplacian's rows."""
     rows = Rows.read(results)
-    assert Meetings.within(rows).equations(rows).gains.sum(axis=1) == pytest.approx(0, abs=1e-9)
+    assert PairedComparisons.within(rows).equations(rows).gains.sum(axis=1) == pytest.approx(
+        0, abs=1e-9
+    )
 
 
 def test_who_never_meets_anybody_is_still_there():
     rows = Rows.read(scores((1, 0, "a", 2), (1, 1, "b", 3), (2, 0, "a", 4)))
-    met = Meetings.within(rows)
+    met = PairedComparisons.within(rows)
     assert (len(met.one), met.ends.shape) == (0, (0, 2))
     assert rows.sums(rows.score).tolist() == [[2, 3], [4, 0]]
     assert (rows.num_configurations, rows.names) == (2, ["a", "b"])
@@ -104,7 +106,7 @@ def test_who_never_meets_anybody_is_still_there():
 
 def test_fields_may_share_a_seed_and_still_have_configurations_of_their_own():
     rows = Rows.read(table([{"player": "a", "field": "f"}, {"player": "b", "field": "g"}]))
-    assert rows.num_configurations == 2 and len(Meetings.within(rows).one) == 0
+    assert rows.num_configurations == 2 and len(PairedComparisons.within(rows).one) == 0
 
 
 def test_levels_are_first_middle_and_last_however_many_there_are():

@@ -165,8 +165,8 @@ def test_names_and_the_order_of_rows_do_not_matter():
 
 def test_fillers_do_not_count():
     results = Tournament(FOUR).play()
-    fillers = table([{"player": "ace", "score": 9.0, "competes": False}] * 50)
-    assert assess(pa.concat_tables([results, fillers])) == assess(results)
+    background = table([{"player": "ace", "score": 9.0, "competes": False}] * 50)
+    assert assess(pa.concat_tables([results, background])) == assess(results)
 
 
 def test_the_same_seed_of_another_field_is_another_configuration():

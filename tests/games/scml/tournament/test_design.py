@@ -14,11 +14,11 @@ from understudy.data.runs import COMPETE, RECORD
 from understudy.errors import InputError
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.tournament.design import (
-    FIELDS,
+    DESIGNS,
     NUM_FACTORIES,
     WORLD_DAYS,
     Tournament,
-    field_named,
+    design_named,
     plan,
     schedule,
     simulator_named,
@@ -34,7 +34,7 @@ def names_of(world):
     return [ref.name for ref in world.players]
 
 
-@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("field", DESIGNS)
 def test_in_every_slot_each_of_a_set_plays_once_and_all_else_is_equal(field):
     sets = defaultdict(list)
     for world in plan(tournament(field=field), purpose=COMPETE):
@@ -105,7 +105,9 @@ def test_sizes_days_and_fillers_are_the_leagues():
     assert {len(world.slots) for world in worlds} == {2, 3, 4}
     for world in worlds:
         others = set(range(len(world.players))) - set(world.slots)
-        assert {world.players[index].name for index in others} <= set(catalogue.FILLERS["std"])
+        assert {world.players[index].name for index in others} <= set(
+            catalogue.BACKGROUND_AGENTS["std"]
+        )
 
 
 def test_champions_have_one_factory_each_and_no_company():
@@ -184,7 +186,7 @@ def test_what_is_advised_works():
 
 def test_an_unknown_field_is_answered_with_those_there_are():
     with pytest.raises(InputError, match="there is official, champions, penguins"):
-        field_named("desert")
+        design_named("desert")
 
 
 def test_a_schedule_holds_every_world_once_and_records_some():

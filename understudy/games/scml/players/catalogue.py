@@ -97,7 +97,7 @@ ONESHOT: dict[str, str] = {
     "AlmostEqual": "scml_agents.scml2025.oneshot.team_284.AlmostEqualAgent",
 }
 CATALOGUE: dict[Track, dict[str, str]] = {"std": STD, "oneshot": ONESHOT}
-FILLERS: dict[Track, tuple[str, ...]] = {
+BACKGROUND_AGENTS: dict[Track, tuple[str, ...]] = {
     "std": ("Greedy", "Random", "SyncRandom"),
     "oneshot": ("Greedy", "Random", "SyncRandom"),
 }

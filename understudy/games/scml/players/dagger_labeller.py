@@ -16,8 +16,8 @@ from understudy.games.scml.domain import Offer
 from understudy.games.scml.engine.hosting.negotiators import decides_jointly
 
 
-class Taught(HRLAgent):
-    """To be mixed with an expert: see `taught`."""
+class DaggerLabeller(HRLAgent):
+    """To be mixed with an expert: see `labelled_by`."""
 
     advice: Mapping[str, Any] | None = None
     """The expert's answer to the latest question, by partner; the recorder keeps it."""
@@ -35,11 +35,11 @@ class Taught(HRLAgent):
         return super().counter_all(offers, states)
 
 
-def taught(expert: type[OneShotAgent]) -> type[HRLAgent]:
+def labelled_by(expert: type[OneShotAgent]) -> type[HRLAgent]:
     """HRL-XF with this expert looking on."""
     if not decides_jointly(expert):
         raise InputError(
             f"{expert.__name__} decides talk by talk and cannot look on; choose one that decides "
             "about all talks at once, such as Steward or Penguin"
         )
-    return type(f"TaughtBy{expert.__name__}", (Taught, expert), {})
+    return type(f"LabelledBy{expert.__name__}", (DaggerLabeller, expert), {})

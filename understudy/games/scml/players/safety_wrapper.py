@@ -11,8 +11,8 @@ from understudy.games.scml.domain import Offer
 from understudy.games.scml.engine.negotiation import END_NEGOTIATION, REJECT_OFFER
 
 
-class Guarded(HRLAgent):
-    """To be mixed into an agent class: `class Safe(Guarded, Expert)`."""
+class SafetyWrapper(HRLAgent):
+    """To be mixed into an agent class: `class Safe(SafetyWrapper, Expert)`."""
 
     checkpoint = None
 
@@ -47,5 +47,8 @@ def _whole(offer: Any) -> Offer | None:
     return quantity, day, price
 
 
-class SafePenguin(Guarded, PenguinAgent):
+class SafePenguin(SafetyWrapper, PenguinAgent):
     """The champion of 2024 behind L1."""
+
+
+Guarded = SafetyWrapper  # its name before; agents may be built on it

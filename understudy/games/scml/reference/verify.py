@@ -139,7 +139,7 @@ def cases(chosen: Sequence[str], num_worlds: int, seed: int, track: Track = "std
             sizes, steps = _size(rng, NUM_LEVELS[track][number % len(NUM_LEVELS[track])])
             players = (name,) * sum(sizes)
             found.append(Case(track, name, players, sizes, steps, _seed(rng)))
-    everybody = sorted({*chosen, *catalogue.FILLERS[track]})
+    everybody = sorted({*chosen, *catalogue.BACKGROUND_AGENTS[track]})
     for number in range(max(num_worlds, len(chosen) * num_worlds // 8)):
         sizes, steps = _size(rng, NUM_LEVELS[track][number % len(NUM_LEVELS[track])])
         players = tuple(rng.choice(everybody) for _ in range(sum(sizes)))

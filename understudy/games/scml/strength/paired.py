@@ -69,7 +69,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Meetings:
+class PairedComparisons:
     """Every two rows of different players in the same block."""
 
     ends: Array
@@ -81,7 +81,7 @@ class Meetings:
     other: Array
 
     @classmethod
-    def within(cls, rows: Rows) -> "Meetings":
+    def within(cls, rows: Rows) -> "PairedComparisons":
         """Sorted by block, partners lie 1, 2, ... rows apart: one pass for each distance."""
         order = np.lexsort((rows.player, rows.block))
         block, found = rows.block[order], []

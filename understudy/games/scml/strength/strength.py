@@ -15,7 +15,7 @@ import pyarrow as pa
 from understudy.data.stats import Array, Estimate, as_share, ratio, resample_weights, widened
 from understudy.errors import InputError
 from understudy.games.scml.strength.effects import Equations, official_score, official_scores
-from understudy.games.scml.strength.paired import LEVEL_NAMES, Meetings, Rows
+from understudy.games.scml.strength.paired import LEVEL_NAMES, PairedComparisons, Rows
 
 
 @dataclass(frozen=True)
@@ -170,11 +170,11 @@ def assess(results: pa.Table, *, seed: int = 0, resamples: int = 1000) -> Streng
     if not rows.names:
         return Strength(0, 0, 0, (), ())
     weight = resample_weights(rows.num_configurations, resamples, seed)
-    meetings = Meetings.within(rows)
-    whole = meetings.equations(rows)
+    comparisons = PairedComparisons.within(rows)
+    whole = comparisons.equations(rows)
     effects = whole.resample(weight)
-    players = _players(rows, meetings, whole, effects, weight)
-    pairs = _pairs(rows, meetings, whole, effects, weight)
+    players = _players(rows, comparisons, whole, effects, weight)
+    pairs = _pairs(rows, comparisons, whole, effects, weight)
     return Strength(
         worlds=rows.num_worlds,
         configurations=rows.num_configurations,
@@ -185,7 +185,11 @@ def assess(results: pa.Table, *, seed: int = 0, resamples: int = 1000) -> Streng
 
 
 def _players(
-    rows: Rows, meetings: Meetings, whole: Equations, effects: tuple[Array, Array], weight: Array
+    rows: Rows,
+    comparisons: PairedComparisons,
+    whole: Equations,
+    effects: tuple[Array, Array],
+    weight: Array,
 ) -> list[PlayerStrength]:
     count = rows.sums(np.ones(len(rows.score)))
     configurations = (count > 0).sum(axis=0)
@@ -194,8 +198,10 @@ def _players(
     mean = widened(value, ratio(weight @ total, weight @ count), configurations)
     adjusted = widened(whole.solve(), effects[0], whole.configurations, effects[1])
     official = _official(rows, weight, configurations)
-    win_rates = _win_rates(rows, meetings, weight)
-    levels = [_at_level(rows, meetings, whole, index, weight) for index in range(len(LEVEL_NAMES))]
+    win_rates = _win_rates(rows, comparisons, weight)
+    levels = [
+        _at_level(rows, comparisons, whole, index, weight) for index in range(len(LEVEL_NAMES))
+    ]
     return [
         PlayerStrength(
             player=name,
@@ -227,13 +233,13 @@ def _official(rows: Rows, weight: Array, configurations: Array) -> list[Estimate
 
 
 def _at_level(
-    rows: Rows, meetings: Meetings, whole: Equations, level: int, weight: Array
+    rows: Rows, comparisons: PairedComparisons, whole: Equations, level: int, weight: Array
 ) -> dict[int, AtLevel]:
     """By player; nobody who never stood there."""
     inside = rows.level == level
     count = np.bincount(rows.player[inside], minlength=len(rows.names))
     mean = ratio(np.bincount(rows.player[inside], rows.score[inside], len(rows.names)), count)
-    equations = meetings.equations(rows, level)
+    equations = comparisons.equations(rows, level)
     draws, known = equations.resample(weight)
     adjusted = widened(equations.solve(), draws, equations.configurations, known)
     found = {}
@@ -246,10 +252,10 @@ def _at_level(
     return found
 
 
-def _win_rates(rows: Rows, meetings: Meetings, weight: Array) -> list[Estimate | None]:
+def _win_rates(rows: Rows, comparisons: PairedComparisons, weight: Array) -> list[Estimate | None]:
     """Against all others together, by player; None for one that met nobody."""
-    count, wins, _ = meetings.duels(rows)
-    first, second = (np.eye(len(rows.names))[end] for end in meetings.ends.T)
+    count, wins, _ = comparisons.duels(rows)
+    first, second = (np.eye(len(rows.names))[end] for end in comparisons.ends.T)
     won = wins @ first + (count - wins) @ second
     played = count @ (first + second)
     trials = played.sum(axis=0)
@@ -284,7 +290,11 @@ def _rates(rows: Rows, index: int) -> Rates:
 
 
 def _pairs(
-    rows: Rows, meetings: Meetings, whole: Equations, effects: tuple[Array, Array], weight: Array
+    rows: Rows,
+    comparisons: PairedComparisons,
+    whole: Equations,
+    effects: tuple[Array, Array],
+    weight: Array,
 ) -> list[Pair]:
     """Every ordered pair of the same group."""
     first, second = np.triu_indices(len(rows.names), 1)
@@ -297,7 +307,7 @@ def _pairs(
         np.minimum(whole.configurations[first], whole.configurations[second]),
         known[:, first] & known[:, second],
     )
-    met = _met(rows, meetings, weight)
+    met = _met(rows, comparisons, weight)
     pairs = []
     for one, other, gap in zip(first.tolist(), second.tolist(), adjusted, strict=True):
         name, opponent = rows.names[one], rows.names[other]
@@ -310,10 +320,10 @@ def _pairs(
 
 
 def _met(
-    rows: Rows, meetings: Meetings, weight: Array
+    rows: Rows, comparisons: PairedComparisons, weight: Array
 ) -> dict[tuple[int, int], tuple[int, int, Estimate, Estimate | None]]:
     """By pair: rows, configurations, mean difference and win rate in the same slot and run."""
-    count, wins, gaps = meetings.duels(rows)
+    count, wins, gaps = comparisons.duels(rows)
     trials, configurations = count.sum(axis=0), (count > 0).sum(axis=0)
     drawn = weight @ count
     difference, win_rate = (
@@ -323,7 +333,7 @@ def _met(
     return {
         (one, other): (int(n), int(c), gap, _share(rate, int(n)))
         for (one, other), n, c, gap, rate in zip(
-            meetings.ends.tolist(), trials, configurations, difference, win_rate, strict=True
+            comparisons.ends.tolist(), trials, configurations, difference, win_rate, strict=True
         )
         if n
     }

@@ -15,13 +15,13 @@ from typing import Any, Literal, get_args
 from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.games.scml.domain import Track
-from understudy.games.scml.players.catalogue import FILLERS
+from understudy.games.scml.players.catalogue import BACKGROUND_AGENTS
 from understudy.pipeline.game import Schedule
 
 Simulator = Literal["engine", "scml"]
-FieldName = Literal["official", "champions", "penguins"]
+DesignName = Literal["official", "champions", "penguins"]
 
-FIELDS: dict[FieldName, str] = {
+DESIGNS: dict[DesignName, str] = {
     "official": "two to four competitors among built-in agents, as the league draws its worlds",
     "champions": "competitors only, one factory each",
     "penguins": "two to four competitors among Penguins",
@@ -69,7 +69,7 @@ class WorldPlan:
 class Tournament:
     """All that decides which worlds are played."""
 
-    field: FieldName
+    field: DesignName
     competitors: tuple[PlayerRef, ...]
     configs: int
     runs: int = 1
@@ -202,7 +202,7 @@ class _Layout:
     factories_per_level: tuple[int, ...]
     steps: int
     slots: tuple[int, ...]
-    fillers: tuple[str, ...]
+    background: tuple[str, ...]
 
 
 def _layout(tournament: Tournament, rng: random.Random) -> _Layout:
@@ -215,9 +215,11 @@ def _layout(tournament: Tournament, rng: random.Random) -> _Layout:
         count = tournament.competitors_per_world or rng.randint(fewest, tournament.most_slots)
         sizes, slots = _league_sizes(tournament.track, count, rng)
     rng.shuffle(slots)
-    fillers = ("Penguin",) if tournament.field == "penguins" else FILLERS[tournament.track]
+    background = (
+        ("Penguin",) if tournament.field == "penguins" else BACKGROUND_AGENTS[tournament.track]
+    )
     return _Layout(
-        sizes, steps, tuple(slots), tuple(rng.choice(fillers) for _ in range(sum(sizes)))
+        sizes, steps, tuple(slots), tuple(rng.choice(background) for _ in range(sum(sizes)))
     )
 
 
@@ -227,17 +229,17 @@ def _league_sizes(
     """Factories per level and where the competitors sit (scml.utils.anac_config_generator)."""
     levels = 2 if track == "oneshot" else rng.randint(*NUM_LEVELS)
     fewest, most = NUM_FACTORIES
-    fillers, guests = _cut(levels * fewest, levels, rng), _cut(count, levels, rng)
+    background, guests = _cut(levels * fewest, levels, rng), _cut(count, levels, rng)
     slots: list[int] = []
     first = 0
     for level in range(levels):
-        if guests[level] + fillers[level] < fewest:
-            fillers[level] = fewest - guests[level]
-        if guests[level] + fillers[level] > most and fillers[level] > 1:
-            fillers[level] = max(1, fewest - guests[level])
+        if guests[level] + background[level] < fewest:
+            background[level] = fewest - guests[level]
+        if guests[level] + background[level] > most and background[level] > 1:
+            background[level] = max(1, fewest - guests[level])
         slots += range(first, first + guests[level])
-        first += guests[level] + fillers[level]
-    return tuple(a + b for a, b in zip(guests, fillers, strict=True)), slots
+        first += guests[level] + background[level]
+    return tuple(a + b for a, b in zip(guests, background, strict=True)), slots
 
 
 def _cut(total: int, parts: int, rng: random.Random) -> list[int]:
@@ -300,9 +302,9 @@ class _Deck:
 def _rotations(
     tournament: Tournament, layout: _Layout, chosen: Sequence[PlayerRef], name: str, seed: int
 ) -> Iterator[WorldPlan]:
-    fillers = [PlayerRef(filler) for filler in layout.fillers]
+    background = [PlayerRef(agent) for agent in layout.background]
     for turn in range(len(chosen)):
-        players = list(fillers)
+        players = list(background)
         for index, slot in enumerate(layout.slots):
             players[slot] = chosen[(index + turn) % len(chosen)]
         for run in range(tournament.runs):
@@ -321,9 +323,9 @@ def _rotations(
             )
 
 
-def field_named(name: str) -> FieldName:
+def design_named(name: str) -> DesignName:
     """A field by its name on the command line."""
-    found: FieldName = _one_of(get_args(FieldName), "field", name)
+    found: DesignName = _one_of(get_args(DesignName), "field", name)
     return found
 
 

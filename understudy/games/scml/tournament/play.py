@@ -119,12 +119,12 @@ def _trained(ref: PlayerRef, track: Track) -> type[OneShotAgent]:
     """HRL-XF with the weights of a model; called NAME+EXPERT, that expert looks on."""
     from understudy.games.scml.agent.hrl import HRLAgent
     from understudy.games.scml.agent.policy import policy_of
-    from understudy.games.scml.players.dagger_labeller import taught
+    from understudy.games.scml.players.dagger_labeller import labelled_by
 
     assert ref.weights is not None
     policy_of(ref.weights).require(RULES[track].horizon)
     name, _, expert = ref.name.partition("+")
-    kind = taught(catalogue.load(expert)) if expert else HRLAgent
+    kind = labelled_by(catalogue.load(expert)) if expert else HRLAgent
     return type(f"HRL_{name.replace('-', '_')}", (kind,), {"checkpoint": ref.weights})
 
 
