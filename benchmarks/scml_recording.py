@@ -3,7 +3,8 @@
     PYTHONHASHSEED=0 python benchmarks/scml_recording.py [WORLDS] [REPEATS]
 
 Worlds as a tournament fills them: 100 days, 3 levels of 5 factories, two or three champions among
-fillers. Each is played in turn without and with recording, and the middle one of the ratios counts.
+background agents. Each is played in turn without and with recording, and the middle one of the
+ratios counts.
 """
 
 import random

@@ -27,8 +27,8 @@ BACKGROUND_AGENTS = catalogue.BACKGROUND_AGENTS["std"]
 DESIGNS: dict[str, tuple[str, ...]] = {
     "Penguin": ("Penguin",),
     "built-ins": BACKGROUND_AGENTS,
-    # As a tournament fills a world: three competitors, the others fillers. Xeno is not among them:
-    # its own code takes ten times as long as the rest of such a world together.
+    # As a tournament fills a world: three competitors, the others background agents. Xeno is not
+    # among them: its own code takes ten times as long as the rest of such a world together.
     "official": (
         "Penguin",
         *BACKGROUND_AGENTS,

@@ -38,7 +38,7 @@ class Live(L1Agent):
     day_starts: dict = {}  # noqa: RUF012
     """States by factory, in order."""
     turns: dict = {}  # noqa: RUF012
-    """What was left when the turn of each talk came, likewise."""
+    """What was left when the turn of each negotiation came, likewise."""
 
     def before_step(self):
         super().before_step()
@@ -86,7 +86,7 @@ def live_agents():
 
 
 def played(plan):
-    """Recordings of a world, and the states its live agents saw: decisions, mornings, turns."""
+    """Recordings of a world, and the states its live agents saw: decisions, day starts, turns."""
     Live.decided, Live.day_starts, Live.turns = {}, {}, {}
     with live_agents():
         recordings = play.play([plan]).recordings

@@ -68,7 +68,7 @@ def killed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def runs(killed):
-    """All commands in one process, where the order of sets is fixed: agents hang on it.
+    """All commands in one process, where the order of sets is fixed: agents depend on it.
 
     One, because it takes seconds to import scml. The killed recording is gone on with.
     """

@@ -13,7 +13,7 @@ def test_every_day_ahead_is_in_one_bucket():
 
 
 @pytest.mark.parametrize("words", [CALLS, RESPONSES], ids=["calls", "responses"])
-def test_a_number_is_the_place_of_its_word(words):
+def test_a_number_is_the_index_of_its_word(words):
     assert [getattr(domain, word.upper()) for word in words] == list(range(len(words)))
 
 

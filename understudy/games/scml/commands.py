@@ -41,7 +41,9 @@ class Worlds:
     field: Annotated[
         str, typer.Option("--field", help="Their company: official, champions or penguins.")
     ] = "official"
-    runs: Annotated[int, typer.Option(help="Worlds with the same players but other dice.")] = 1
+    runs: Annotated[
+        int, typer.Option(help="Worlds with the same players but another random state.")
+    ] = 1
     competitors_per_world: Annotated[
         int | None,
         typer.Option(
@@ -174,7 +176,7 @@ def named(text: str, option: str) -> list[str]:
 
 
 def known_to_play(text: str, tournament: "Tournament") -> frozenset[str]:
-    """Names of agents to watch: competitors, or any in the catalogue, who may be fillers."""
+    """Agents to watch, by name: competitors, or any in the catalogue, as background agents."""
     from understudy.games.scml.players import catalogue
 
     ours = {ref.name for ref in tournament.competitors}

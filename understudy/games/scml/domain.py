@@ -40,10 +40,10 @@ DAYS: Final = HORIZON + 1
 Offer = tuple[int, int, int]
 """Quantity, delivery day, unit price."""
 RESPONSES: Final = ("accept", "reject", "end")
-"""What can be done in a talk; to reject is to make an offer."""
+"""What can be done in a negotiation; to reject is to make an offer."""
 ACCEPT, REJECT, END = range(3)
 CALLS: Final = ("first_proposals", "counter_all", "propose", "respond")
-"""How a decision is asked for: of all talks at once, or talk by talk."""
+"""How a decision is asked for: of all negotiations at once, or negotiation by negotiation."""
 FIRST_PROPOSALS, COUNTER_ALL, PROPOSE, RESPOND = range(4)
 SIDES: Final = ("buying", "selling")
 BUYING, SELLING = range(2)

@@ -6,6 +6,6 @@ from understudy.games.kernels import kernels_of
 
 SOURCES = "domain.py view/*.py agent/numpy_transformer.py agent/l4_*.py recording/safety_audit.py"
 """Where compiled functions are, and the constants they use. Compiling takes ten seconds, so that it
-should not hang on every file of the game."""
+should not depend on every file of the game."""
 
 kernel = kernels_of(Path(__file__).parent, SOURCES, inlined=False)

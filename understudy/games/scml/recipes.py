@@ -42,7 +42,9 @@ l4 = PriorityRecipe(
 RECIPES: Final[dict[str, Recipe]] = {
     "l2": l2,
     "l2-intent": replace(
-        l2, description="L2: the day's goals, from the first offer in each talk", goals="intent"
+        l2,
+        description="L2: the day's goals, from the first offer in each negotiation",
+        goals="intent",
     ),
     "l3": l3,
     "l3-direct": replace(

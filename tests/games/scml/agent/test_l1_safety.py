@@ -52,7 +52,7 @@ def test_a_sale_today_takes_from_tomorrow_what_would_have_become_stock():
     assert RemainingCapacity(state(bought=(4,), sold=(0, 3))).to_sell(0) == 1
 
 
-def test_forced_trades_count_today():
+def test_exogenous_contracts_count_today():
     assert RemainingCapacity(state(stock=3, supply_quantity=4)).to_sell(0) == 7
     assert RemainingCapacity(state(stock=9, sale_quantity=4)).to_sell(0) == 5
 
@@ -239,7 +239,7 @@ def test_extreme_scores_are_weighed_too():
 
 
 class Wild(L1Agent):
-    """Decides by dice: L1 alone stands between it and disaster."""
+    """Decides at random: L1 alone stands between it and disaster."""
 
     def decide(self, now, index):
         if now.state.negotiations[index].heard is not None and random.random() < 0.5:
@@ -300,7 +300,7 @@ class Window:
         return name == "broke"
 
 
-def test_promises_are_by_days_from_now_and_without_the_bankrupt():
+def test_commitments_are_by_days_from_now_and_without_the_bankrupt():
     commitments = commitments_of(Window())
     assert commitments.bought == by_day(3, 0, 1)
     assert commitments.bought_money == by_day(30, 0, 11)

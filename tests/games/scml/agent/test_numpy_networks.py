@@ -84,13 +84,13 @@ def end_of(history, w):
 
 
 @pytest.mark.parametrize("length", [1, 2, 5, f.HISTORY])
-def test_what_was_said_is_read_as_the_transformer_is_defined(l3, length):
+def test_offers_are_read_as_the_transformer_is_defined(l3, length):
     history = RNG.random((1, f.HISTORY, len(f.PAST_OFFER))).astype(np.float32)
     found = Offers(l3, "residual").histories(history, np.array([length]))
     assert found[0] == pytest.approx(end_of(history[0, :length], l3), abs=1e-4)
 
 
-def test_a_talk_in_which_nothing_was_said_is_all_zeros_whatever_came_before(l3):
+def test_a_negotiation_without_an_offer_is_all_zeros_whatever_came_before(l3):
     played = Offers(l3, "residual")
     history = RNG.random((3, f.HISTORY, len(f.PAST_OFFER))).astype(np.float32)
     found = played.histories(history, np.array([4, 0, 7]))
@@ -118,14 +118,14 @@ def test_goals_told_to_the_layers_above_are_those_goals_again():
     assert goal_input[:4] == pytest.approx([0.5, 0.5, f.MOST, 0]) and not goal_input[4:].any()
 
 
-def test_heat_0_takes_the_first_of_equals_and_illegal_options_are_never_drawn():
+def test_temperature_0_takes_the_first_of_equals_and_illegal_options_are_never_drawn():
     rng = random.Random(0)
     assert draw(np.array([1.0, 2.0, 2.0]), None, 0.0, rng) == 1
     legal = np.array([False, True, False])
     assert {draw(np.array([9.0, -9.0, 9.0]), legal, 5.0, rng) for _ in range(40)} == {1}
 
 
-# --- a mind --------------------------------------------------------------------------------------
+# --- a policy -------------------------------------------------------------------------------------
 
 NEGOTIATIONS = tuple(
     OpenNegotiation(name, False, 2, (PastOffer(False, 3, 5 + ahead, price),))

@@ -101,7 +101,7 @@ def spoken(decided):
 
 
 def recorded(recordings, factory):
-    """By call and talk, as `spoken`; without first proposals that go nowhere."""
+    """By call and negotiation, as `spoken`; without first proposals that go nowhere."""
     (world,) = recordings["worlds"].to_pylist()
     levels = world["levels"]
     rows = [
@@ -173,7 +173,7 @@ def _check_clips(found):
 
 
 def _check_money(found, costs):
-    """B_free shrinks by what the talk before has promised."""
+    """B_free shrinks by what the negotiation before has promised."""
     for decided in found:
         cost = costs[int(decided.agent[:2])]
         for before, after in pairwise(decided.turns):
@@ -412,7 +412,7 @@ def test_clips_are_counted_by_kind_and_round(tmp_path):
         tmp_path / "trace.jsonl", LINE._replace(turns=(TURN, TURN, TURN._replace(round=3), free))
     )
     clips = trace_panels(Run(tmp_path))[1].html
-    assert "acceptance refused, talks: 3" in clips and "units cut, talks: 3" in clips
+    assert "acceptance refused, negotiations: 3" in clips and "units cut, negotiations: 3" in clips
     assert "price moved" not in clips
     (points,) = [
         group.get("data-points")

@@ -30,7 +30,7 @@ def test_the_same_seed_is_the_same_world_and_another_is_another(std):
     assert draw(SIZES, STEPS, seed=2**32 + 11) != std  # numpy's seed alone would be the same
 
 
-def test_drawing_leaves_the_dice_alone():
+def test_drawing_leaves_the_random_state_alone():
     random.seed(4)
     np.random.seed(4)
     expected = random.random(), np.random.random()
@@ -40,7 +40,7 @@ def test_drawing_leaves_the_dice_alone():
     assert (random.random(), np.random.random()) == expected
 
 
-def test_dice_are_put_back_also_after_a_failure():
+def test_random_states_are_put_back_also_after_a_failure():
     random.seed(7)
     before = random.getstate(), np.random.get_state()[1].tolist()
     with pytest.raises(KeyError), random_state_kept():
@@ -50,7 +50,7 @@ def test_dice_are_put_back_also_after_a_failure():
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before
 
 
-def test_factories_are_in_order_of_level_and_named_by_place(std):
+def test_factories_are_in_order_of_level_and_named_by_index(std):
     assert [factory.level for factory in std.factories] == [0, 0, 1, 1, 1, 2, 2]
     assert std.names == ["00@0", "01@0", "02@1", "03@1", "04@1", "05@2", "06@2"]
     assert std.num_products == len(SIZES) + 1

@@ -44,7 +44,7 @@ def test_a_day_of_two_factories_by_hand():
     assert balances(economy) == [1016, 1021]
 
 
-def test_prices_move_with_what_was_delivered_and_penalties_are_of_the_morning():
+def test_prices_move_with_what_was_delivered_and_penalties_are_of_the_day_start():
     config = chain(outside=[demand(1, 31), demand(1, 31, day=1)], shortfall=0.5)
     economy = played(config, [sale(10, unit_price=31)], days=2)
     input_, middle, output = economy.prices.now
@@ -53,7 +53,7 @@ def test_prices_move_with_what_was_delivered_and_penalties_are_of_the_morning():
     weight = 45 + 1
     first = (45 * 30 + 31) / weight
     assert output == pytest.approx((0.9 * weight * first + 31) / (0.9 * weight + 1))
-    # The seller had no input. Its penalty is of this morning's 20, not of the evening's price.
+    # The seller had no input. Its penalty is of the day-start price, 20, not the evening's.
     assert economy.factories[SELLER].profits[0] == -10 * 0.5 * 20
 
 

@@ -96,7 +96,7 @@ def never_ends():
 
 def stuck_in(name):
     def method(self, *arguments, **named):
-        if self.awi.current_step == 0:  # later it may be bankrupt and have no talks
+        if self.awi.current_step == 0:  # later it may be bankrupt and have no negotiations
             never_ends()
         return getattr(RandomStdAgent, name)(self, *arguments, **named)
 
@@ -136,7 +136,7 @@ def test_an_exception_is_written_down_and_the_world_goes_on():
     assert len(world.factories[0].profits) == 6
 
 
-def test_who_fails_in_a_talk_leaves_it():
+def test_who_fails_in_a_negotiation_leaves_it():
     world = play(Failing)
     assert {fault.day for fault in world.faults} <= {2}
 

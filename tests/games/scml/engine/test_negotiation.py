@@ -1,4 +1,4 @@
-"""Talks between two sides that say what they are told to."""
+"""Negotiations between two sides that say what they are told to."""
 
 import pytest
 
@@ -65,7 +65,7 @@ def test_the_opener_accepts_a_counter_offer_in_the_next_round():
         (Script([(31, 5, 11)]), Script(responses=[ACCEPT_OFFER])),
     ],
 )
-def test_a_talk_breaks(opener, other):
+def test_a_negotiation_breaks(opener, other):
     state, _ = run(opener, other)
     assert state.broken and state.agreement is None
 
@@ -76,7 +76,7 @@ def test_whole_numbers_of_other_types_are_cast():
     assert [type(value) for value in state.agreement] == [int] * 3
 
 
-def test_talks_end_after_so_many_rounds():
+def test_negotiations_end_after_so_many_rounds():
     state, steps = run(Script(), Script([COUNTER]))
     assert state.timedout and not state.broken
     assert (state.step, steps) == (ROUNDS, ROUNDS + 1)
@@ -90,7 +90,7 @@ def test_waiting_costs_no_round_but_patience():
     assert steps == 5
 
 
-def test_who_fails_twice_leaves_the_talk():
+def test_who_fails_twice_leaves():
     class Failing(Script):
         def respond(self, partner, state):
             raise ValueError("no idea")

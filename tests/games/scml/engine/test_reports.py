@@ -33,7 +33,7 @@ def test_between_two_reports_the_older_one_is_the_latest():
     assert reports.at(-1) is None
 
 
-def test_a_report_says_how_often_and_how_badly_promises_were_broken():
+def test_a_report_says_how_often_and_how_badly_contracts_were_broken():
     reports = Reports()
     reports.publish(0, {"a": factory(0, 0.5, 0, 1.0), "b": factory(0, balance=-3.0, bankrupt=True)})
     a, b = reports.at(0)["a"], reports.at(0)["b"]

@@ -1,4 +1,4 @@
-"""Who talks to whom in a world, what it tells agents, and what comes of an agreement."""
+"""Who negotiates with whom in a world, what it tells agents, and what comes of an agreement."""
 
 import gc
 
@@ -32,7 +32,7 @@ def world(config, kind=Keen, **options):
 
 
 def pairings(made):
-    """Opener, other and product of today's talks, in the order they were called for."""
+    """Opener, other and product of today's negotiations, in the order they were called for."""
     return [
         (
             negotiation.annotation["caller"],
@@ -79,7 +79,7 @@ def test_the_bankrupt_do_not_meet_anybody():
     assert pairings(made) == []
 
 
-def test_a_world_of_one_level_has_nobody_to_talk_to():
+def test_a_world_of_one_level_has_nobody_to_negotiate_with():
     made = world(chain((0, 0), [supply(3), demand(3, 20, factory=0, product=1)])).run()
     assert made.ledger.contracts == [] and made.faults == []
     assert made.factories[0].profits[0] == 3 * 20 - 3 * 10 - 3 * 2

@@ -29,7 +29,7 @@ from understudy.pipeline import encode as encode_stage
 LIVE = frozenset({"Live"})
 LABELS = {"response", "omitted", "quantity", "ahead", "price", "residual", "legal", "forbidden"}
 TURNS = {"turn", "left", "money", "baseline"}
-"""They hang on what was done in the same decision with talks that came before."""
+"""They depend on what was done in the same decision with negotiations that came before."""
 TARGETS = {"reward", "outcome", "goals", "intent", "talk_gain", "day_gain"}
 PLANS = {"std": PLAN, "oneshot": SHORT}
 EVENING = ("bought", "bought_money", "sold", "sold_money", "produced", "shortfall", "stored")
@@ -207,7 +207,7 @@ def test_nothing_that_happens_later_reaches_a_sample(recordings, share):
 
 
 def served_before(rounds):
-    """How many talks of the same decision came before, on either side."""
+    """How many negotiations of the same decision came before, on either side."""
     weight = lists(rounds, "turn")[:, -1]
     rank = np.argsort(np.argsort(-weight, kind="stable"), kind="stable")
     return np.array([sum(rank[i] > rank[j] for j in range(len(rank))) for i in range(len(rank))])
@@ -391,7 +391,7 @@ def assert_goals(keys, goals, expected):
 
 
 @pytest.mark.parametrize("track", PLANS)
-def test_intent_is_the_first_offer_in_each_talk(track, worlds):
+def test_intent_is_the_first_offer_in_each_negotiation(track, worlds):
     recordings = worlds[track][0]
     level = recordings["worlds"]["levels"][0].as_py()
     rows = sorted(recordings["decisions"].to_pylist(), key=lambda row: row["moment"])

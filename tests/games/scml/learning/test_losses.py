@@ -121,7 +121,7 @@ def weights(network):
 
 @pytest.fixture
 def decisions():
-    """Two decisions of two talks and of three."""
+    """Two decisions of two negotiations and of three."""
     there = torch.zeros(2, 12, dtype=torch.bool)
     there[0, :2] = there[1, :3] = True
     score = torch.where(there, drawn(2, 12, seed=1), 0.0)
@@ -130,7 +130,7 @@ def decisions():
     )
 
 
-def test_talks_of_other_decisions_do_not_matter(decisions):
+def test_negotiations_of_other_decisions_do_not_matter(decisions):
     network = PriorityNetwork(8, seed=1)
     both = scores(network, decisions)
     for row in range(2):

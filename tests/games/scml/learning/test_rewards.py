@@ -1,4 +1,4 @@
-"""What a decision brought: potentials by hand, and gains of talks against a slow loop."""
+"""What a decision brought: potentials by hand, and gains of negotiations against a slow loop."""
 
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def test_nobody_is_paid_for_losing_money_on_stock():
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(negotiation=st.lists(st.integers(0, 4), max_size=20))
-def test_gains_fade_with_every_decision_before_the_last_of_a_talk(negotiation):
+def test_gains_fade_with_every_decision_before_the_last_of_a_negotiation(negotiation):
     worth = np.array([10.0, -3.0, 0.5, 0.0, 7.0])
     found = rewards.negotiation_gains(
         np.array(negotiation, int), worth[negotiation] if negotiation else np.zeros(0)

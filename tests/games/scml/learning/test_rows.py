@@ -1,4 +1,4 @@
-"""From samples to tensors: yesterday's goals, what L1 left, decisions with all their talks."""
+"""From samples to tensors: yesterday's goals, what L1 left, decisions and their negotiations."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def feature(group, **values):
     return found
 
 
-# --- mornings ------------------------------------------------------------------------------------
+# --- day starts -----------------------------------------------------------------------------------
 
 
 def test_goals_of_yesterday_are_of_the_same_factory_the_day_before():
@@ -117,7 +117,7 @@ def test_the_own_offer_before_is_read_back_from_the_features():
     assert decoded().last[0] == 0
 
 
-def test_room_is_as_it_was_put_in():
+def test_limits_are_as_they_were_put_in():
     row = round_reader("residual").decode(rounds(2, role=[[1, 0], [0, 1]]))
     limits = offer_limits(row.limits.numpy(), row.left.numpy())
     assert limits.buys.tolist() == [True, False]
@@ -136,7 +136,7 @@ def test_l3_reads_all_its_features_in_the_order_of_play():
 # --- decisions -----------------------------------------------------------------------------------
 
 
-def test_a_decision_holds_its_talks_and_the_scores_of_the_teacher():
+def test_a_decision_holds_its_negotiations_and_the_scores_of_the_teacher():
     many = MAX_NEGOTIATIONS + 3
     moment = [0, 0, 1, *[2] * many, 2]
     slot = [0] * (len(moment) - 1) + [1]  # the same moment of another factory is its own decision
@@ -174,7 +174,7 @@ def l2():
     return Goals(weights_of(network))
 
 
-def test_each_decision_gets_the_goals_of_its_factorys_morning(l2):
+def test_each_decision_gets_the_goals_of_its_factorys_day_start(l2):
     role = [[0, 1], [1, 0], [1, 1]]
     day_starts = rows_of(
         DAY_START_SAMPLES, 3, match="m", slot=[0, 1, 1], day=[2, 2, 3], role=role, scales=SCALES
@@ -187,7 +187,7 @@ def test_each_decision_gets_the_goals_of_its_factorys_morning(l2):
     assert goals_of(day_starts.slice(0, 0), l2).shape == (0, NUM_GOALS)
 
 
-def test_a_decision_without_its_morning_says_what_to_do(l2):
+def test_a_decision_without_its_day_start_says_what_to_do(l2):
     day_starts = rows_of(DAY_START_SAMPLES, 1, match="m", day=1)
-    with pytest.raises(InputError, match=r"no morning\. Encode again: understudy encode scml"):
+    with pytest.raises(InputError, match=r"without its start\. Encode again: understudy encode"):
         _filled(rounds(match="m", day=2), day_starts, l2, "stamp")

@@ -282,7 +282,7 @@ def test_labels_are_the_recorded_offers_as_far_as_l1_allows(samples):
     assert torch.isfinite(rows.x).all() and torch.isfinite(rows.gains).all()
 
 
-def test_decisions_hold_all_their_talks(samples):
+def test_decisions_hold_all_their_negotiations(samples):
     table = read_shard(shard_path(samples, ROUND_SAMPLES, "00000"), ROUND_SAMPLES)
     rows = decision_reader().decode(table)
     keys = {(r["slot"], r["moment"]) for r in table.select(["slot", "moment"]).to_pylist()}
@@ -347,7 +347,7 @@ def test_a_sale_is_worth_its_margin_and_stock_what_it_may_earn():
     assert rewards.stock_worth(facts)[0] == 0
 
 
-def test_a_talks_gain_fades_towards_its_beginning():
+def test_a_negotiations_gain_fades_towards_its_beginning():
     negotiation, gained = np.array([7, 3, 7, 7, 3]), np.array([1.0, 0.5, 1.0, 1.0, 0.5])
     found = rewards.negotiation_gains(negotiation, gained)
     fade = rewards.FADE
@@ -385,7 +385,7 @@ def _plain(ref):
 def test_an_expert_that_cannot_look_on_is_refused(tmp_path, samples):
     fit(L3, samples, tmp_path / "l3", seed=0)
     plan = replace(PLAN, players=(PlayerRef("x+Greedy", tmp_path / "l3"),) * 9)
-    with pytest.raises(InputError, match="decides talk by talk and cannot look on"):
+    with pytest.raises(InputError, match="decides negotiation by negotiation and cannot look on"):
         play.play([plan])
 
 

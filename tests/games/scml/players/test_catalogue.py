@@ -33,7 +33,7 @@ def test_every_agent_is_ours_or_in_exactly_one_group(track):
 
 
 @pytest.mark.parametrize("track", TRACKS)
-def test_no_agent_has_two_names_and_all_fillers_are_known(track):
+def test_no_agent_has_two_names_and_all_background_agents_are_known(track):
     paths = list(catalogue.CATALOGUE[track].values())
     assert len(paths) == len(set(paths))
     assert set(catalogue.BACKGROUND_AGENTS[track]) <= set(catalogue.group("built-ins", track))

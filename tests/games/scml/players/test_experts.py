@@ -120,6 +120,8 @@ def test_a_labelled_class_names_its_expert():
     assert kind.__mro__.index(HRLAgent) < kind.__mro__.index(SyncRandomStdAgent)
 
 
-def test_only_who_decides_about_all_talks_at_once_can_look_on():
-    with pytest.raises(InputError, match=r"GreedyStdAgent decides talk by talk .* such as Steward"):
+def test_only_who_decides_about_all_negotiations_at_once_can_look_on():
+    with pytest.raises(
+        InputError, match=r"GreedyStdAgent decides negotiation by negotiation .* such as Steward"
+    ):
         labelled_by(GreedyStdAgent)

@@ -80,7 +80,7 @@ def test_contracts_are_scmls(written):
     assert sorted(negotiated) == sorted(row for row in theirs if row[6] != "-1")
 
 
-def test_every_talk_has_a_row(written):
+def test_every_negotiation_has_a_row(written):
     world, files = written
     negotiations = files["negotiations"]
     succeeded = [row for row in negotiations if row["failed"] == "False"]

@@ -35,7 +35,7 @@ def test_a_day_by_hand():
     )  # fmt: skip
 
 
-def test_a_morning_knows_what_was_agreed_before_it():
+def test_a_day_start_knows_what_was_agreed_before_it():
     config = chain(steps=8)
     days = day_ledger(config, [sale(4, 3), sale(2, 3, concluded=1), sale(1, 7, concluded=1)], False)
     assert days.of(0, SELLER).sales == [0] * 11
@@ -46,7 +46,7 @@ def test_a_morning_knows_what_was_agreed_before_it():
     assert days.of(4, SELLER).supplies == days.of(4, BUYER).sales == [0] * 11
 
 
-def test_with_the_bankrupt_promises_are_shown_but_not_kept():
+def test_with_the_bankrupt_commitments_are_shown_but_not_kept():
     config = chain(outside=[supply(9, 12)], balance=100)
     days = day_ledger(config, [sale(3, 2)], False)
     assert [days.of(day, SELLER).bankrupt for day in range(3)] == [False, True, True]

@@ -41,7 +41,7 @@ class Unborn(RandomStdAgent):
 
 class LostInNegotiations(SyncRandomStdAgent):
     def counter_all(self, offers, states):
-        raise KeyError("lost in talks")
+        raise KeyError("lost in negotiations")
 
 
 class LostAtNight(RandomStdAgent):
@@ -66,7 +66,7 @@ class Endless(RandomStdAgent):
 
 FIRST = {
     Unborn: (0, "KeyError: 'lost at birth'"),
-    LostInNegotiations: (0, "KeyError: 'lost in talks'"),
+    LostInNegotiations: (0, "KeyError: 'lost in negotiations'"),
     LostAtNight: (0, "KeyError: 'lost at night'"),
     Asleep: (1, "CallTimeout: no answer after 0.8 s"),
     Endless: (2, "CallTimeout: no answer after 0.3 s of CPU time"),

@@ -1,4 +1,4 @@
-"""Talks told from decisions, ending by ending; and offers as text, there and back."""
+"""Negotiations told from decisions, ending by ending; and offers as text, there and back."""
 
 from dataclasses import replace
 
@@ -56,7 +56,7 @@ def opening(offer):
     return BUYER, "first_proposals", 0, None, None, offer
 
 
-# --- how talks end -------------------------------------------------------------------------------
+# --- how negotiations end -------------------------------------------------------------------------
 
 
 def test_an_offer_accepted_at_once():
@@ -78,7 +78,7 @@ def test_offers_go_back_and_forth():
 @pytest.mark.parametrize(
     ("answer", "ending"), [("end", ENDED), ("omitted", LEFT_OUT), ("reject", NO_OFFER)]
 )
-def test_a_talk_without_agreement(answer, ending):
+def test_a_negotiation_without_agreement(answer, ending):
     found = reconstructed(opening(A), (SELLER, "respond", 0, A, answer, None))
     assert found == RecordedNegotiation(BUYER, SELLER, ending, [A])
 
@@ -109,7 +109,7 @@ def test_all_rounds_passed():
 # --- where one side was not recorded -------------------------------------------------------------
 
 
-def test_from_the_other_side_alone_the_talk_is_as_long_as_what_it_heard():
+def test_from_the_other_side_alone_the_negotiation_is_as_long_as_what_it_heard():
     found = reconstructed(
         (SELLER, "respond", 0, A, "reject", B),
         (SELLER, "respond", 1, C, "reject", B),

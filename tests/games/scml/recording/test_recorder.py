@@ -99,13 +99,13 @@ def test_a_rejection_and_its_offer_are_one_row(simulator):
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
-def test_a_joint_decision_has_a_row_for_every_open_talk(simulator):
+def test_a_joint_decision_has_a_row_for_every_open_negotiation(simulator):
     rows, _ = recorder_of([Seller, Seller, Buyer, Silent], simulator)
     opening = [row for row in rows if row["factory"] == 2 and row["call"] == "first_proposals"]
     assert [(row["partner"], row["offered_quantity"]) for row in opening[:2]] == [(0, 2), (1, None)]
     assert len({row["moment"] for row in opening[:2]}) == 1
     assert {row["answer"] for row in opening} == {None}
-    # the talk with 1 broke, for want of an offer; a price of 99 is no offer either
+    # the negotiation with 1 broke, for want of an offer; a price of 99 is no offer either
     counter = [row for row in rows if row["factory"] == 2 and row["call"] == "counter_all"]
     assert [(row["partner"], row["heard_quantity"]) for row in counter[:1]] == [(0, 3)]
     assert answers_of(counter[:1]) == [("reject", False, None)]

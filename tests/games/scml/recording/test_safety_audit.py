@@ -90,7 +90,7 @@ def test_todays_trades_with_the_outside_are_known_and_tomorrows_are_not():
 
 
 def test_what_the_bankrupt_will_not_deliver_is_not_counted_on():
-    # FIRST can pay for nothing: it is forced to buy, and is bankrupt on the morning of day 1
+    # FIRST can pay for nothing: it is forced to buy, and is bankrupt at the start of day 1
     ruin = world(Exogenous(day=0, product=0, factory=FIRST, quantity=9, unit_price=10_000))
     bought = purchase(5, 3)
     assert counts([bought, sale(5, 3, concluded=0)], ruin) == (0, 0)
@@ -100,7 +100,7 @@ def test_what_the_bankrupt_will_not_deliver_is_not_counted_on():
 
 
 def test_what_the_bankrupt_will_not_take_can_be_sold_again():
-    # MIDDLE is forced to buy what it cannot pay, and is bankrupt on the morning of day 1
+    # MIDDLE is forced to buy what it cannot pay, and is bankrupt at the start of day 1
     ruin = Exogenous(day=0, product=0, factory=MIDDLE, quantity=9, unit_price=10_000)
     supply = Exogenous(day=1, product=0, factory=FIRST, quantity=10, unit_price=10)
     made = [purchase(10, 1), purchase(10, 1, concluded=1, buyer=OTHER)]
@@ -108,7 +108,7 @@ def test_what_the_bankrupt_will_not_take_can_be_sold_again():
     assert counts(made, world(supply), of=FIRST) == (2, 1)
 
 
-def test_talks_end_with_bankruptcy_and_agreements_count_on_both_sides():
+def test_negotiations_end_with_bankruptcy_and_agreements_count_on_both_sides():
     ruin = world(Exogenous(day=0, product=0, factory=FIRST, quantity=9, unit_price=10_000))
     found = audits([purchase(5, 3), sale(5, 3), sale(1, 0, seller=OTHER)], ruin)
     # on day 0 everybody meets; then MIDDLE and OTHER have nobody left to buy from
@@ -132,9 +132,9 @@ agreed = st.builds(
     routes,
     quantities,
     steps,
-    st.integers(0, 2 * STEPS),  # an audit knows no horizon
+    st.integers(0, 2 * STEPS),  # a safety audit knows no horizon
 )
-forced = st.builds(
+exogenous = st.builds(
     lambda day, whose, quantity, price: Exogenous(day, *whose, quantity, price),
     steps,
     st.sampled_from([(0, FIRST), (0, MIDDLE), (3, LAST)]),
@@ -185,7 +185,7 @@ def possible(contracts, config, conserve_stock):
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     contracts=st.lists(agreed, max_size=20),
-    outside=st.lists(forced, max_size=5, unique_by=lambda one: (one.day, one.factory)),
+    outside=st.lists(exogenous, max_size=5, unique_by=lambda one: (one.day, one.factory)),
     balance=st.sampled_from([2_000, 100_000]),
     conserve_stock=st.booleans(),
 )

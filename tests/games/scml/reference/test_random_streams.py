@@ -1,4 +1,5 @@
-"""Agents' dice: one stream for a world, or a seed for each call, whatever is rolled in between."""
+"""Agents' random states: one stream for a world, or a seed for each call, whatever is drawn
+between."""
 
 import random
 
@@ -10,7 +11,7 @@ from understudy.games.scml.reference.reseeding import reseeded
 
 
 class Player:
-    """As much of an agent as rolls dice."""
+    """As much of an agent as draws random numbers."""
 
     def __init__(self):
         self.made_with = random.random()
@@ -80,7 +81,7 @@ def test_who_raised_is_known_and_the_stream_goes_on():
 # --- a seed for each call ------------------------------------------------------------------------
 
 
-def test_equal_calls_roll_equal_dice_and_are_counted():
+def test_equal_calls_draw_equal_numbers_and_are_counted():
     calls, (kind,) = reseeded([Player], seed=5)
     first = rolled(kind())
     assert calls == [1 + 3 + 1]  # the making, and a step inside of propose
@@ -90,7 +91,7 @@ def test_equal_calls_roll_equal_dice_and_are_counted():
     assert len(set(map(str, first))) == 3
 
 
-def test_places_and_seeds_have_dice_of_their_own():
+def test_agents_and_seeds_have_random_states_of_their_own():
     found = set()
     for number in (5, 6):
         _, kinds = reseeded([Player, Player], seed=number)

@@ -43,7 +43,7 @@ def test_factories_are_those_of_the_configuration(world, config):
     assert world.trading_prices.tolist() == list(config.catalog_prices)
 
 
-def test_forced_trades_are_those_of_the_configuration(world, config):
+def test_exogenous_contracts_are_those_of_the_configuration(world, config):
     found = [
         (day, c.annotation["product"], c.agreement["quantity"], c.agreement["unit_price"])
         for day, contracts in world.exogenous_contracts.items()
@@ -53,7 +53,7 @@ def test_forced_trades_are_those_of_the_configuration(world, config):
     assert sorted(found) == sorted(expected)
 
 
-def test_who_does_nothing_has_only_its_forced_trades(tmp_path):
+def test_who_does_nothing_has_only_its_exogenous_contracts(tmp_path):
     """A day by hand: four units of input at 10 are paid and stored, three sales fall short."""
     costs = {"storage": 0.5, "shortfall": 0.25}
     config = chain((0, 1), [supply(4), demand(3)], steps=6, **costs)

@@ -29,7 +29,7 @@ def case(players, sizes, steps, seed=7, track="std"):
         case(["Random"], (2, 2), 20),  # somebody goes bankrupt
         case(
             ["Cautious", "EmSel", "AX", "S5s", "Penguin"], (2, 2, 2, 2), 15
-        ),  # all kinds of voices
+        ),  # all kinds of negotiators
         case(["LitaYR", "AS0"], (2, 2), 10),
         case(["Random", "SyncRandom", "Greedy"], (3, 3), 12, track="oneshot"),
         case(["CostAverse", "Cautious"], (3, 3), 10, track="oneshot"),

@@ -1,4 +1,4 @@
-"""The world explorer: stories equal the tables, talks are told alike from both sides; pages."""
+"""The world explorer: stories equal the tables, negotiations are alike from both sides; pages."""
 
 import json
 from collections import defaultdict
@@ -81,7 +81,7 @@ def rows(run, table, match="whole"):
 
 
 def told(story):
-    """Every talk with its offers: (day, opener, other) -> (ending, offers)."""
+    """Every negotiation with its offers: (day, opener, other) -> (ending, offers)."""
     lowest = story["products"]["lowest"]
     return {
         (day, opener, other): (
@@ -125,7 +125,7 @@ def test_days_are_those_of_the_table(run, story):
         assert outputs == pytest.approx([day["price_out"] for day in mine], abs=0.005)
 
 
-def test_stock_and_money_of_an_evening_are_those_of_the_next_morning(story):
+def test_stock_and_money_of_an_evening_are_those_of_the_next_day_start(story):
     for factory in story["factories"]:
         stock, produced = values(factory, "stock", 9), values(factory, "produced", 8)
         profit, balance = values(factory, "profit", 8), factory["days"]["balance"]
@@ -153,7 +153,7 @@ def test_profit_is_what_the_parts_leave(run, story):
                 assert revenue == pytest.approx(promised, abs=0.05)
 
 
-def test_every_contract_ends_a_talk_and_every_agreement_is_a_contract(story):
+def test_every_contract_ends_a_negotiation_and_every_agreement_is_a_contract(story):
     columns = [story["contracts"][name] for name in ("concluded", "buyer", "seller")]
     terms = [story["contracts"][name] for name in ("quantity", "day", "unit_price")]
     keys = zip(*columns, strict=True)  # the buyer is on the last level, which opens
@@ -167,7 +167,7 @@ def test_every_contract_ends_a_talk_and_every_agreement_is_a_contract(story):
 
 
 def test_an_offer_is_what_one_side_made_and_the_other_heard(run, story):
-    """The definition, from the table: in a talk told in full both sides' rows say the same."""
+    """The definition, from the table: of a whole negotiation both sides' rows say the same."""
     heard, made = defaultdict(list), defaultdict(list)
     for row in sorted(rows(run, DECISIONS), key=itemgetter("moment")):
         pair = (row["factory"], row["partner"])
@@ -187,7 +187,7 @@ def test_an_offer_is_what_one_side_made_and_the_other_heard(run, story):
         assert all(offer in by for offer in made[key])
 
 
-def test_a_talk_told_from_one_side_agrees_with_both(run, story):
+def test_a_negotiation_told_from_one_side_agrees_with_both(run, story):
     whole, one_sided = told(story), told(find_world(run, "watched"))
     assert one_sided.keys() <= whole.keys()
     unheard = {key for key in whole if 1 in key[1:]} - one_sided.keys()
@@ -206,7 +206,7 @@ def test_who_was_not_watched_has_no_needs(run, story):
     ]
 
 
-def test_bankruptcy_is_the_evening_before_the_first_morning_without_talks(run):
+def test_bankruptcy_is_the_evening_before_the_first_day_start_without_negotiations(run):
     fallen = find_world(run, "broke")["factories"]
     for place, factory in enumerate(fallen):
         days = [day for day in rows(run, DAY_LEDGER, "broke") if day["factory"] == place]
@@ -370,7 +370,7 @@ def test_clicking_a_factory_selects_it(opened, story):
 
 
 @pytest.mark.browser
-def test_opening_a_talk_shows_its_offers(opened, story):
+def test_opening_a_negotiation_shows_its_offers(opened, story):
     tab = opened(world_page(story))
     negotiations = told(story)
     day, opener, other = next(
@@ -382,7 +382,7 @@ def test_opening_a_talk_shows_its_offers(opened, story):
     tab.evaluate(
         f"const e = worldExplorers[0]; e.seek({day}); e.select(e.world.factories[{opener}])"
     )
-    row = tab.locator(".we-talk", has_text=f"{NAMES[other]} #{other}")
+    row = tab.locator(".we-negotiation", has_text=f"{NAMES[other]} #{other}")
     assert f"agreed: {offers[-1][0]} \u00d7 {offers[-1][2]}" in row.inner_text()
     row.locator("summary").click()
     row.locator("tbody tr").first.wait_for()  # filled when it opens
@@ -422,7 +422,7 @@ def test_unwatched_and_oneshot_worlds_say_what_is_missing(opened, run):
     tab = opened(world_page(find_world(run, "watched")), width=400)
     assert get(tab, "selected.player") == "Penguin"
     tab.locator(".we-box").nth(0).click()
-    assert "neither side was watched" in tab.locator(".we-talks").inner_text()
+    assert "neither side was watched" in tab.locator(".we-negotiations").inner_text()
     assert "not recorded" in tab.locator(".we-tiles").inner_text()
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     tab = opened(world_page(find_world(run, "short")))

@@ -32,7 +32,7 @@ def pairs_of(results):
             yield tuple(sorted((one, other), key=lambda row: row[4]))
 
 
-def test_meetings_are_all_pairs_of_rows_that_share_a_slot(results):
+def test_comparisons_are_all_pairs_of_rows_that_share_a_slot(results):
     rows = Rows.read(results)
     met = PairedComparisons.within(rows)
     found = Counter(zip(met.one.tolist(), met.other.tolist(), strict=True))
@@ -46,7 +46,7 @@ def test_meetings_are_all_pairs_of_rows_that_share_a_slot(results):
     ).all()
 
 
-def test_duels_are_meetings_with_the_same_dice(results):
+def test_duels_are_comparisons_with_the_same_random_state(results):
     rows = Rows.read(results)
     met = PairedComparisons.within(rows)
     count, wins, gaps = (part.sum(axis=0) for part in met.duels(rows))
@@ -117,7 +117,7 @@ def test_levels_are_first_middle_and_last_however_many_there_are():
     ]  # fmt: skip
 
 
-def test_fillers_do_not_compare_and_scores_must_be_numbers():
+def test_background_agents_do_not_compare_and_scores_must_be_numbers():
     rows = [{"player": "a"}, {"player": "b", "competes": False}]
     assert Rows.read(table(rows)).names == ["a"]
     with pytest.raises(ValueError, match="not finite"):

@@ -163,7 +163,7 @@ def test_names_and_the_order_of_rows_do_not_matter():
         assert after[new].win_rate == pytest.approx(before[old].win_rate)
 
 
-def test_fillers_do_not_count():
+def test_background_agents_do_not_count():
     results = Tournament(FOUR).play()
     background = table([{"player": "ace", "score": 9.0, "competes": False}] * 50)
     assert assess(pa.concat_tables([results, background])) == assess(results)
@@ -189,7 +189,7 @@ def test_pairs_are_seen_from_both_sides():
         assert (back.rows, back.configurations) == (pair.rows, pair.configurations)
 
 
-def test_pairs_need_the_same_slot_and_dice_and_ties_count_half():
+def test_pairs_need_the_same_slot_and_random_state_and_ties_count_half():
     rows = [
         {"player": "a", "score": 2.0}, {"player": "b", "score": 1.0},
         {"player": "a", "score": 1.0, "run": 1}, {"player": "b", "score": 1.0, "run": 1},

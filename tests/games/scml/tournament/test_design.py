@@ -97,7 +97,7 @@ def test_official_worlds_are_as_the_league_draws_them():
         assert ours[what] == pytest.approx(theirs[what], abs=90, rel=0.1), what  # three sigma
 
 
-def test_sizes_days_and_fillers_are_the_leagues():
+def test_sizes_days_and_background_agents_are_the_leagues():
     worlds = plan(tournament(configs=300), purpose=RECORD)
     assert {len(world.factories_per_level) for world in worlds} == {2, 3, 4}
     assert all(NUM_FACTORIES[0] <= size for world in worlds for size in world.factories_per_level)

@@ -129,7 +129,7 @@ def test_only_the_watched_are_recorded():
 
 
 class Witness(RandomStdAgent):
-    """Writes down every morning what the table of days ought to say."""
+    """Writes down at every day start what the table of days ought to say."""
 
     seen: list = []  # noqa: RUF012
 
@@ -168,7 +168,7 @@ class Witness(RandomStdAgent):
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
-def test_mornings_are_as_the_agents_saw_them(simulator, monkeypatch):
+def test_day_starts_are_as_the_agents_saw_them(simulator, monkeypatch):
     monkeypatch.setitem(catalogue.STD, "Witness", f"{__name__}.Witness")
     Witness.seen = []
     planned = plan(["Witness"], (2, 2, 2), 16, simulator=simulator)

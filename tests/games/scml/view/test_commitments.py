@@ -149,7 +149,7 @@ def test_the_money_limits_purchases_and_the_agenda_everything(ahead, price, unit
 
 
 def test_turns_and_live_play_keep_the_same_book():
-    """What a talk is told to be left is what the clip lets through, whatever came before."""
+    """What a negotiation is told to be left is what the clip lets through, whatever came before."""
     negotiations = [
         OpenNegotiation(name, buys, 1, (PastOffer(False, 3, 7, 10),))
         for name, buys in NEGOTIATIONS.items()

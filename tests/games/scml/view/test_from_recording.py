@@ -49,7 +49,7 @@ def test_a_recalled_state_is_the_one_the_agent_saw(world):
     assert found == decided
 
 
-def test_a_recalled_morning_is_the_one_the_agent_saw(world):
+def test_a_recalled_day_start_is_the_one_the_agent_saw(world):
     recordings, _, seen, _ = world
     recording = Recording(recordings)
     found = {}
@@ -78,7 +78,7 @@ def test_the_worlds_have_what_is_hard_to_tell(worlds):
     )
 
 
-def test_contracts_with_the_bankrupt_are_no_promises(worlds):
+def test_contracts_with_the_bankrupt_are_no_commitments(worlds):
     """The table `days` counts them, as scml does; before anybody is bankrupt it says the same."""
     recordings = worlds["engine"][0]
     rows = recordings["days"].to_pylist()
@@ -140,7 +140,7 @@ def test_a_day_that_was_never_ended_is_left_out(worlds):
     assert found == [one for one in decisions_of(recordings, None) if one.day < 7]
 
 
-def test_who_has_not_been_heard_is_not_talked_about(worlds):
+def test_who_has_not_been_heard_is_not_decided_about(worlds):
     """A decision can be due before all have spoken; what was said to the silent is still said."""
     recordings = worlds["engine"][0]
     decisions = recordings["decisions"]
@@ -177,7 +177,7 @@ def test_who_has_not_been_heard_is_not_talked_about(worlds):
 
 
 def test_the_round_of_a_first_proposal_is_that_of_the_last_offer_heard(worlds):
-    """An agent is not told how far a talk is until it hears of it."""
+    """An agent is not told how far a negotiation is until it hears of it."""
     recordings = worlds["engine"][0]
     decisions = recordings["decisions"]
     rows = decisions.to_pylist()

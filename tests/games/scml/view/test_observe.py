@@ -204,7 +204,7 @@ def test_numbers_of_the_days_ahead():
     assert columns["sell_pressure"] == pytest.approx([0, 0, 0.8, 0])
 
 
-def test_numbers_of_a_talk():
+def test_numbers_of_a_negotiation():
     offers = (
         PastOffer(True, 4, 5, 9),
         PastOffer(False, 2, 7, 11),

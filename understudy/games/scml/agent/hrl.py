@@ -2,8 +2,8 @@
 
     from understudy.games.scml.agent import HRLAgent
 
-In the morning L2 says what to be after. In a decision L4 says which talk is served first, L3 what
-to do in it, and L1 what of that may be promised.
+At the start of a day L2 says what to be after. In a decision L4 says which negotiation is served
+first, L3 what to do in it, and L1 what of that may be promised.
 """
 
 import random
@@ -32,7 +32,7 @@ _RESPONSES = (ACCEPT_OFFER, REJECT_OFFER, END_NEGOTIATION)
 
 @dataclass(frozen=True)
 class Decision:
-    """What to do in one talk."""
+    """What to do in one negotiation."""
 
     response: ResponseType
     offer: Offer | None = None
@@ -44,7 +44,7 @@ class Deliberation:
 
     state: State
     safety: Safety
-    """With the room that is left."""
+    """With the capacity that remains."""
     columns: Packed
     seen: Observed
     ranked: Priorities
@@ -126,7 +126,7 @@ class HRLAgent(StdSyncAgent):
             self._goal_input = self._policy.goal_input(columns, self._goals)
 
     def first_proposals(self) -> dict[str, Offer | None]:
-        """A first offer to everybody, made at once, by a factory that opens its talks."""
+        """A first offer to everybody, made at once, by a factory that opens its negotiations."""
         if not self._profile.opens:
             return {}
         state = self._state(name for name in self.negotiators if self.get_nmi(name) is not None)
@@ -157,7 +157,7 @@ class HRLAgent(StdSyncAgent):
         return offers[partner] if decision.response is ACCEPT_OFFER else decision.offer
 
     def _state(self, partners: Iterable[str]) -> State:
-        """With the talks by name, because simulators differ in whom they ask about first."""
+        """With the negotiations by name, because simulators differ in whom they ask about first."""
         suppliers = set(self.awi.my_suppliers)
         negotiations = tuple(
             self._memory.negotiation(name, name in suppliers) for name in sorted(partners)
@@ -198,7 +198,7 @@ class HRLAgent(StdSyncAgent):
         decided_about = {negotiation.partner for negotiation in state.negotiations}
         for partner, offer in list(self._offered.items()):
             if self.get_nmi(partner) is None:
-                del self._offered[partner]  # that talk is over: signed, or never will be
+                del self._offered[partner]  # that negotiation is over: signed, or never will be
             elif partner not in decided_about:
                 safety.remaining.take(partner in self.awi.my_suppliers, offer)
         seen = observed(columns, settings)
@@ -215,7 +215,7 @@ class HRLAgent(StdSyncAgent):
         return self._policy.rank(columns, seen, self._goal_input)
 
     def decide(self, now: Deliberation, index: int) -> Decision:
-        """L3, about one talk. Without weights: accept what is safe, else offer the baseline."""
+        """L3, of one negotiation. Without weights: accept what is safe, else offer the baseline."""
         if self._policy is not None and now.thought is not None:
             found = now.turns.found
             chosen = self._policy.choose(

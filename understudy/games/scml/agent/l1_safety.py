@@ -16,7 +16,7 @@ from understudy.games.scml.view.state import State
 
 
 class RemainingCapacity:
-    """What is left to promise. Whoever promises takes room; nobody gets it twice."""
+    """What is left to promise. Whoever promises takes capacity; nobody gets it twice."""
 
     def __init__(
         self, state: State, settings: SafetySettings | None = None, columns: Packed | None = None
@@ -57,14 +57,14 @@ class RemainingCapacity:
         return int(rules.affordable(self.money, price))
 
     def take(self, buys: bool, offer: Offer) -> None:
-        """Keep room for an offer that was made or accepted."""
+        """Keep capacity for an offer that was made or accepted."""
         quantity, day, price = offer
         commitments.commit(self.book, buys, quantity, day - self.today, price)
 
 
 @dataclass(frozen=True)
 class Safety:
-    """L1 for one state: the agenda of today, and the room left in it."""
+    """L1 for one state: the agenda of today, and the capacity that remains."""
 
     state: State
     remaining: RemainingCapacity
@@ -74,7 +74,7 @@ class Safety:
     def of(
         state: State, settings: SafetySettings | None = None, columns: Packed | None = None
     ) -> "Safety":
-        """With all room still to be given away; `columns` where the state lies in some already."""
+        """With all capacity still free; `columns` where the state lies in some already."""
         columns = columns or packed([state])
         return Safety(
             state, RemainingCapacity(state, settings, columns), most_units(columns.facts[0])

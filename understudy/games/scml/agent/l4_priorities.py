@@ -1,7 +1,7 @@
-"""L4: which talk comes first when all want the same room.
+"""L4: which negotiation comes first when all want the same remaining capacity.
 
-All open talks are weighed at once and served in order of weight, each clipped against what those
-before it have left. So it does not matter in which order a simulator asks.
+All open negotiations are weighed at once and served in order of weight, each clipped against what
+those before it have left. So it does not matter in which order a simulator asks.
 """
 
 import math
@@ -18,16 +18,17 @@ SOON, GAIN, FIT, LATE = 1.0, 2.0, 1.5, 0.5
 
 
 class Priorities(NamedTuple):
-    """Of the talks of many decisions."""
+    """Of the negotiations of many decisions."""
 
     weight: Float32s
-    """[talks]: those of a decision add up to 1."""
+    """[negotiations]: those of a decision add up to 1."""
     order: Ints
-    """[talks]: the talks of each decision by falling weight; equals as they lie, by name."""
+    """[negotiations]: the negotiations of each decision by falling weight; equals as they lie, by
+    name."""
 
 
 def teacher_scores(thread: Float32s) -> Float32s:
-    """The heuristic that the network learns from: a score per open talk, from its features."""
+    """The heuristic that the network learns from: a score per negotiation, from its features."""
     at = f.THREAD_AT
     soon, good, fits = 1 - thread[:, at.ahead], thread[:, at.gain], thread[:, at.safe_share]
     heard, late = thread[:, at.is_heard], thread[:, at.round]
@@ -35,7 +36,7 @@ def teacher_scores(thread: Float32s) -> Float32s:
 
 
 def priorities(scores: Float32s, first: Ints) -> Priorities:
-    """Scores to weights; the talks of decision d are first[d] to first[d + 1]."""
+    """Scores to weights; the negotiations of decision d are first[d] to first[d + 1]."""
     found = Priorities(np.empty(len(scores), np.float32), np.empty(len(scores), np.int64))
     _weigh(scores.astype(np.float64), first, found.weight, found.order)
     return found

@@ -1,4 +1,4 @@
-"""The networks of HRL-XF in play: without torch, a few talks at a time; see `networks.py`."""
+"""The networks of HRL-XF in play: no torch, a few negotiations at a time; see `networks.py`."""
 
 from collections.abc import Mapping
 
@@ -66,7 +66,7 @@ class Goals(_Layer):
         super().__init__(weights)
 
     def __call__(self, x: Array, scales: Array) -> Array:
-        """Raw goals of mornings, [rows, NUM_GOALS]."""
+        """Raw goals of day starts, [rows, NUM_GOALS]."""
         out = self.linear("goals", self.mlp("torso", self.standard(x)))
         return raw_goals(out, scales)
 
@@ -96,7 +96,7 @@ class Offers(_Layer):
         self._scratch = scratch(self._history)
 
     def histories(self, history: Array, length: Array) -> Array:
-        """What was said in each talk, [talks, width]."""
+        """The offers of each negotiation, [negotiations, width]."""
         found = np.empty((len(history), self._history.offer.shape[1]), np.float32)
         ends(history, length, self._history, self._scratch, found)
         return found
@@ -143,7 +143,7 @@ class Scores(_Layer):
         super().__init__(weights)
 
     def __call__(self, thread: Array, overall: Array) -> Array:
-        """A score for each talk of one decision, [talks]."""
+        """A score for each negotiation of one decision, [negotiations]."""
         shared = np.broadcast_to(overall, (len(thread), overall.shape[1]))
         own = self.mlp("each", self.standard(np.concatenate([thread, shared], axis=1)))
         together = self.linear("all", own.mean(axis=0, keepdims=True))

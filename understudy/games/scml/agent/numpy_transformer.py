@@ -1,4 +1,4 @@
-"""L3's view of what was said in a talk, compiled: `networks.HistoryNetwork` for a few talks.
+"""L3's view of a negotiation's offers, compiled: `networks.HistoryNetwork` for a few of them.
 
 Only the last offer's view is needed, so the last layer is computed for that one alone.
 """
@@ -44,7 +44,7 @@ class Scratch(NamedTuple):
 
 
 def scratch(weights: HistoryWeights) -> Scratch:
-    """Enough for talks of any length."""
+    """Enough for negotiations of any length."""
     longest, width = weights.ago.shape
     wide = weights.up.shape[2]
     shapes = (longest, width), (longest, 3 * width), (width,), (width,), (wide,), (longest,)
@@ -120,7 +120,7 @@ def _step(w, layer, index, s):  # type: ignore[no-untyped-def]
 
 @kernel
 def _end(history, last, w, s, found):  # type: ignore[no-untyped-def]
-    """The last offer's view of a talk."""
+    """The last offer's view of a negotiation."""
     width, layers = w.offer.shape[1], len(w.mix)
     for index in range(last + 1):
         affine(history[index], w.offer, w.offer_bias, s.x[index])
@@ -137,7 +137,7 @@ def _end(history, last, w, s, found):  # type: ignore[no-untyped-def]
 
 @kernel
 def ends(history, length, w, s, found):  # type: ignore[no-untyped-def]
-    """[talks, width]: 0 where nothing was said."""
+    """[negotiations, width]: 0 where nothing was offered."""
     for negotiation in range(len(history)):
         if length[negotiation] > 0:
             _end(history[negotiation], length[negotiation] - 1, w, s, found[negotiation])

@@ -1,4 +1,4 @@
-"""The learnt layers at work: L2's goals for the day, L4's order of talks, L3's choices."""
+"""The learnt layers at work: L2's goals for the day, L4's order of negotiations, L3's choices."""
 
 import functools
 import random
@@ -28,7 +28,7 @@ SHIPPED: Final = Path(__file__).parent / "weights" / "hrl-xf.safetensors"
 
 @dataclass(frozen=True)
 class Choice:
-    """What L3 chose in one talk."""
+    """What L3 chose in one negotiation."""
 
     response: int
     offer: tuple[int, int, int] | None = None
@@ -37,12 +37,12 @@ class Choice:
 
 @dataclass
 class Thought:
-    """What is the same for all talks of a decision."""
+    """What is the same for all negotiations of a decision."""
 
     state: Array
     """The part of L3's input, [1, ...]."""
     histories: Array
-    """[talks, ...]: what was said."""
+    """[negotiations, ...]: their offers so far."""
 
 
 class HRLPolicy:
@@ -69,7 +69,7 @@ class HRLPolicy:
             )
 
     def goals(self, columns: Packed, seen: Observed) -> Array:
-        """L2: raw goals for the day of a morning, [1, NUM_GOALS]; 0 where L3 knows none."""
+        """L2: raw goals of a day from its start, [1, NUM_GOALS]; 0 where L3 knows none."""
         if self._goals is None:
             return np.zeros((1, NUM_GOALS), np.float32)
         x = inputs.day_start_input(seen.static, seen.temporal, seen.can)
@@ -80,14 +80,14 @@ class HRLPolicy:
         return inputs.goal_input(goals, scales_of(columns))
 
     def rank(self, columns: Packed, seen: Observed, goal_input: Array) -> Priorities:
-        """L4: the network's order of talks, or its teacher's where there is none."""
+        """L4: the network's order of negotiations, or its teacher's where there is none."""
         if self._scores is None or len(seen.thread) < 2:
             return priorities(teacher_scores(seen.thread), columns.first)
         overall = inputs.overall_input(seen.static, seen.situation, goal_input)
         return priorities(self._scores(seen.thread, overall), columns.first)
 
     def think(self, seen: Observed, goal_input: Array) -> Thought:
-        """What can be known before the first talk's turn."""
+        """What can be known before the first negotiation's turn."""
         state = inputs.state_input(seen.static, seen.temporal, seen.situation, goal_input)
         return Thought(state, self._offers.histories(seen.history, seen.length))
 
@@ -100,7 +100,7 @@ class HRLPolicy:
         index: int,
         rng: random.Random,
     ) -> Choice:
-        """L3: what to do in one talk, whose turn has come."""
+        """L3: what to do in one negotiation, whose turn has come."""
         of_negotiation = inputs.negotiation_input(
             seen.thread[index, None], turns.features[index, None]
         )

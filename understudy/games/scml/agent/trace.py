@@ -1,9 +1,9 @@
 """What HRL-XF thought: a line of JSON for every joint decision, written only where asked for.
 
-A line says who decided, when, L2's goals of the day, and of each talk, in the order served: what
-was heard, L4's weight, what was left, L3's wish, L1's mask, and what was said. `units_left`,
-`money_left` and `baseline` are what L3 saw. The mask is L1's in the clip, which also keeps room for
-offers that partners of other talks still think about, so it may be narrower.
+A line says who decided, when, L2's goals of the day, and of each negotiation, in the order served:
+what was heard, L4's weight, what was left, L3's wish, L1's mask, and the answer. `units_left`,
+`money_left` and `baseline` are what L3 saw. The mask is L1's in the clip, which also keeps capacity
+for offers that partners of other negotiations still think about, so it may be narrower.
 """
 
 import json
@@ -30,7 +30,8 @@ REFUSED, NOTHING_LEFT, UNITS, PRICE = (
     "price moved",
 )
 NO_OFFER = "no offer to clip"
-"""A wish to reject without an offer ends the talk: hosted experts do so (`safety_wrapper.py`)."""
+"""A wish to reject without an offer ends the negotiation: hosted experts do so
+(`safety_wrapper.py`)."""
 CUTS: Final = (REFUSED, NOTHING_LEFT, UNITS, PRICE, NO_OFFER)
 GOAL_NAMES: Final = tuple(f"{goal}_{first}_{last}" for first, last in BUCKETS for goal in GOALS)
 """In the order of L2's numbers: buy_quantity_0_0 is units to buy for today."""
@@ -39,7 +40,7 @@ _AGAIN = "Delete that line, or make the trace again: understudy record scml --tr
 
 
 class Turn(NamedTuple):
-    """One talk in a decision, when its turn came."""
+    """One negotiation in a decision, when its turn came."""
 
     partner: str
     buys: bool
@@ -130,7 +131,7 @@ def append(path: Path, decided: Decided) -> None:
 
 
 def turn_of(now: "Deliberation", index: int, wish: "Decision", answer: "Decision") -> Turn:
-    """What is to be said of a talk, before what it promises is taken from the room."""
+    """One negotiation of a trace, before what it promises is taken from the remaining capacity."""
     negotiation, found, today = (
         now.state.negotiations[index],
         now.turns.found,
@@ -170,7 +171,7 @@ def _words(decision: "Decision") -> tuple[str, Offer | None]:
 def cuts_of(
     heard: Offer | None, wish: tuple[str, Offer | None], answer: tuple[str, Offer | None]
 ) -> tuple[str, ...]:
-    """All that lies between a wish and what was said; nothing if they are the same."""
+    """All that lies between a wish and the answer; nothing if they are the same."""
     if wish == answer:
         return ()
     wanted = heard if wish[0] == TO_ACCEPT else wish[1]
@@ -230,7 +231,7 @@ def parsed(line: str) -> Decided:
     entry = json.loads(line)
     goals = entry["goals"]
     if not entry["turns"]:
-        raise ValueError("it is about no talk")
+        raise ValueError("it is about no negotiation")
     return Decided(
         match=str(entry["match"]),
         player=str(entry["player"]),

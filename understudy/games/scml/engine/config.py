@@ -23,7 +23,7 @@ LINES = 10
 
 @dataclass(frozen=True)
 class Exogenous:
-    """A forced trade with the outside world, revealed on the day it is due."""
+    """An exogenous contract with the outside world, revealed on the day it is due."""
 
     day: int
     product: int

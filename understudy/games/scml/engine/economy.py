@@ -1,4 +1,4 @@
-"""Factories, contracts and prices from day to day: a world without its talks.
+"""Factories, contracts and prices from day to day: a world without its negotiations.
 
 Given the contracts of a game in the order they were made, an economy plays the rest of it again, to
 the last bit. Mirrors scml's SCMLBaseWorld.

@@ -71,7 +71,7 @@ class Factory:
         price_in: float,
         price_out: float,
     ) -> None:
-        """Produce, pay, store. Prices are this morning's trading prices of input and output."""
+        """Produce, pay, store. Prices are the day-start trading prices of input and output."""
         today = self.exogenous
         supplied = today.supply_quantity + self.stock
         supplies = [

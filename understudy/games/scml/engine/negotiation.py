@@ -1,8 +1,9 @@
-"""One talk between two factories: alternating offers in rounds, as negmas' SAOMechanism runs them.
+"""One negotiation of two factories: alternating offers in rounds, as in negmas' SAOMechanism.
 
-In each round both sides act, the opener first: accept what lies on the table, end the talk, answer
-with an offer, or wait (an agent that decides about all its talks at once waits until it has heard
-from everyone). Mirrors `SAOMechanism.__call__`, `Mechanism.step` and `SAONegotiator.__call__`.
+In each round both sides act, the opener first: accept what lies on the table, end the negotiation,
+answer with an offer, or wait (an agent that decides about all its negotiations at once waits until
+it has heard from everyone). Mirrors `SAOMechanism.__call__`, `Mechanism.step` and
+`SAONegotiator.__call__`.
 """
 
 from functools import cached_property, lru_cache
@@ -19,7 +20,7 @@ from understudy.games.scml.engine.hosting.faults import CallTimeout, Failure
 from understudy.games.scml.engine.random_state import random_state_kept
 
 Offers = list[tuple[int, Offer]]
-"""Those of a talk in order, each with the side that made it: 0 is the opener."""
+"""Those of a negotiation in order, each with the side that made it: 0 is the opener."""
 
 ACCEPT_OFFER, REJECT_OFFER = ResponseType.ACCEPT_OFFER, ResponseType.REJECT_OFFER
 END_NEGOTIATION, WAIT, LEAVE = (
@@ -31,7 +32,7 @@ END_NEGOTIATION, WAIT, LEAVE = (
 
 
 class Negotiator(Protocol):
-    """How an agent speaks in its talks; `negotiators.py` has the two kinds."""
+    """How an agent speaks in its negotiations; `negotiators.py` has the two kinds."""
 
     def propose(self, partner: str, state: SAOState) -> Offer | None:
         """An offer to this partner."""
@@ -84,7 +85,7 @@ class Agenda:
 
 
 class NegotiationState(SAOState):
-    """negmas' state of a talk. Its many fields start as the class's, which takes no time."""
+    """negmas' state of a negotiation. Its many fields start as the class's, which takes no time."""
 
     running = waiting = started = broken = timedout = False
     ended_without_starting = has_error = False
@@ -130,7 +131,7 @@ class NegotiationState(SAOState):
 
 
 class NegotiationView:
-    """What the two sides may know of their talk: negmas' negotiator-mechanism interface."""
+    """What the two sides may know of their negotiation: negmas' negotiator-mechanism interface."""
 
     __slots__ = ("_agenda", "_negotiators", "_offers", "annotation", "issues", "state")
     n_steps = ROUNDS
@@ -151,7 +152,7 @@ class NegotiationView:
 
     @property
     def id(self) -> str:
-        """Who talks, when."""
+        """Who negotiates, when."""
         return "-".join(str(part) for part in self.annotation.values())
 
     mechanism_id = id
@@ -197,7 +198,7 @@ class NegotiationView:
 
 
 class Side:
-    """One of the two in a talk."""
+    """One of the two in a negotiation."""
 
     __slots__ = ("negotiator", "offer", "offered_at", "partner")
 
@@ -210,7 +211,7 @@ class Side:
 
 
 class Negotiation:
-    """A talk that has been called for; `step` moves it on."""
+    """A negotiation that has been called for; `step` moves it on."""
 
     __slots__ = (
         "_last",
@@ -238,7 +239,7 @@ class Negotiation:
         self.annotation = annotation
         self.offers: Offers = []
         self.state = NegotiationState((opener.partner, other.partner), self.offers)
-        # Neither knows its talk: Python frees at once what does not go in a circle.
+        # Neither knows its negotiation: Python frees at once what does not go in a circle.
         self.view = NegotiationView(self.state, agenda, annotation)
         self._patience = patience
         self._waits = 0
@@ -247,7 +248,7 @@ class Negotiation:
         """Who still has to act in this round, while somebody waits."""
 
     def step(self) -> bool:
-        """Go on for one round, or until somebody waits; whether the talk is still running."""
+        """Go on for one round, or until somebody waits; whether it is still running."""
         state = self.state
         if state.step >= ROUNDS:
             state.timedout, state.running = True, False

@@ -1,8 +1,8 @@
 """A world of factories, day by day. The loop mirrors scml's SCMLBaseWorld and negmas' World.
 
-A day: trades with the outside are revealed; talks are called for; agents prepare; talks run until
-all have ended; what is due is delivered; agents look back; factories produce and are paid; prices
-move.
+A day: trades with the outside are revealed; negotiations are called for; agents prepare;
+negotiations run until all have ended; what is due is delivered; agents look back; factories produce
+and are paid; prices move.
 """
 
 import contextlib
@@ -25,18 +25,18 @@ from understudy.games.scml.engine.negotiation import Agenda, Negotiation, Side
 from understudy.games.scml.engine.reports import Reports
 
 CALL_SECONDS = 20.0
-"""CPU time an agent may take for one answer; in the league, 20 s of a talk's round."""
+"""CPU time an agent may take for one answer; in the league, 20 s of a negotiation's round."""
 CALL_WALL_SECONDS = 60.0
 """Time it may take asleep or waiting; more, as a busy machine is no fault of the agent's."""
 
 ALIVE = 50_000
-"""Objects made before the garbage collector looks again. Talks are freed without it, and looking
-through all that agents remember took a tenth of a world's time."""
+"""Objects made before the garbage collector looks again. Negotiations are freed without it, and
+looking through all that agents remember took a tenth of a world's time."""
 
 Player = tuple[type[OneShotAgent], Mapping[str, Any]]
 """An agent class and its parameters."""
 Pairing = tuple[Host, Host, dict[str, Any]]
-"""Who opens a talk, with whom, and what it is about."""
+"""Who opens a negotiation, with whom, and what it is about."""
 
 
 @contextlib.contextmanager
@@ -51,7 +51,7 @@ def collecting_rarely() -> Iterator[None]:
 
 
 class World(Economy):
-    """An economy whose contracts come from talks between agents. `run` plays it to its end."""
+    """An economy whose contracts are negotiated by agents. `run` plays it to its end."""
 
     def __init__(
         self,
@@ -227,7 +227,7 @@ class World(Economy):
         return opener, other, annotation
 
     def _negotiation(self) -> None:
-        """Move all talks on in turn until the last has ended (World._step_negotiations)."""
+        """Move all negotiations on in turn until the last has ended (World._step_negotiations)."""
         running = self._negotiations
         while running:
             still = []

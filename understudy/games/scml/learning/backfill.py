@@ -61,7 +61,7 @@ def _filled(rounds: pa.Table, day_starts: pa.Table, network: Goals, stamp: str) 
     index = pc.index_in(_key(rounds), value_set=_key(day_starts).combine_chunks())
     if index.null_count:
         raise InputError(
-            "some decisions are of a day that has no morning. Encode again: understudy encode scml "
+            "some decisions are of a day without its start. Encode again: understudy encode scml "
             "--fresh"
         )
     by_round = goals[index.to_numpy()]
@@ -74,7 +74,7 @@ def _filled(rounds: pa.Table, day_starts: pa.Table, network: Goals, stamp: str) 
 
 
 def goals_of(day_starts: pa.Table, network: Goals) -> Array:
-    """What L2 says of each morning, raw, [rows, NUM_GOALS]."""
+    """What L2 says of each day start, raw, [rows, NUM_GOALS]."""
     if not len(day_starts):
         return np.zeros((0, NUM_GOALS), np.float32)
     x = inputs.day_start_input(

@@ -42,7 +42,7 @@ _WIDE = RULES["std"].quantity_factor
 
 
 class RoundRows(NamedTuple):
-    """Decisions about one talk each, with what an expert did as the options of L3's heads."""
+    """Decisions of one negotiation each, with what an expert did as options of L3's heads."""
 
     x: Float[Tensor, "B F"]
     history: Float[Tensor, "B T 4"]
@@ -65,7 +65,7 @@ class RoundRows(NamedTuple):
     last: Int[Tensor, "B 3"]
     """The own offer before, likewise; 0 units: there was none."""
     gains: Float[Tensor, "B 2"]
-    """What came of the talk, and of the day: see `rewards.py`."""
+    """What came of the negotiation, and of the day: see `rewards.py`."""
 
     def take(self, rows: Int[Tensor, " N"]) -> "RoundRows":
         """Some of the rows."""
@@ -98,7 +98,7 @@ class Reader(Generic[B]):
     decode: Callable[[pa.Table], B]
     keys: tuple[str, ...] = ("split",)
     count: Callable[[pa.Table], int] = len
-    """How many tensor rows there will be, told from the columns `keys`."""
+    """How many tensor rows there will be, counted from the columns `keys`."""
 
 
 def round_reader(scheme: Scheme) -> Reader[RoundRows]:

@@ -108,7 +108,7 @@ def _prices(facts: Array, buys: Bools) -> Array:
 
 
 def _negotiation_gains(recording: Recording, calls: Calls, day: Ints, buys: Bools) -> Array:
-    """Of the contract that a talk of that day ended with, if it did."""
+    """Of the contract that a negotiation of that day ended with, if it did."""
     factories, days = len(recording.names), recording.day_row.shape[1]
     owner = calls.owner[calls.states.state_of]
     negotiation = (owner * days + day) * factories + calls.partner
@@ -125,7 +125,7 @@ def _negotiation_gains(recording: Recording, calls: Calls, day: Ints, buys: Bool
 
 
 class _Done:
-    """What was done in each talk, or should have been where an expert's advice is known."""
+    """What was done in each negotiation, or should have been where an expert's advice is known."""
 
     def __init__(
         self, rows: pa.Table, call: Ints, day: Ints, calls: Calls, advice: pa.Table | None
@@ -152,7 +152,7 @@ class _Done:
 
 
 def _heard(states: Packed, day: Ints) -> Ints:
-    """[talks, 3]: the offer that lies on the table; 0 units without one."""
+    """[negotiations, 3]: the offer that lies on the table; 0 units without one."""
     last = states.negotiations[:, p.START] + states.negotiations[:, p.LENGTH] - 1
     last = np.where(states.negotiations[:, p.LENGTH] > 0, last, 0)
     latest = states.offers[last] if len(states.offers) else np.zeros((len(last), 4), np.int64)
@@ -209,7 +209,7 @@ def _numbers_within(owner: Ints) -> Ints:
     return number - np.maximum.accumulate(np.where(new, number, 0))
 
 
-# --- mornings ------------------------------------------------------------------------------------
+# --- day starts -----------------------------------------------------------------------------------
 
 
 def _day_starts(recording: Recording, decisions: pa.Table, days: pa.Table) -> pa.Table:

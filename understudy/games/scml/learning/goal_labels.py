@@ -1,9 +1,9 @@
-"""What a factory was after on a day, told from what it did: the labels of L2.
+"""What a factory was after on a day, derived from what it did: the labels of L2.
 
 Two tellings, each 16 numbers: for four buckets of delivery days the units and the unit price,
 buying and selling. `from_deeds` is the seed's second version: deals, part of what was left open, a
 little of what was offered in vain, spread softly over neighbouring buckets, and steady prices.
-`from_intent` takes the first offer in each talk, before anybody else had a say.
+`from_intent` takes the first offer in each negotiation, before anybody else had a say.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class GoalSettings:
     gap_share: float = 0.6
     """Of the units needed today that no deal covered."""
     vain_share: float = 0.15
-    """Of the units last offered in talks without a deal."""
+    """Of the units last offered in negotiations without a deal."""
     deal_weight: float = 0.65
     vain_weight: float = 0.25
     spot_weight: float = 0.1
@@ -40,7 +40,7 @@ class Deeds(NamedTuple):
     """Offers or deals."""
 
     day_start: Ints
-    """Which row of the mornings."""
+    """Which row of the day starts."""
     side: Ints
     """0 buying, 1 selling."""
     ahead: Ints
@@ -53,7 +53,7 @@ class Deeds(NamedTuple):
 
 
 class Days:
-    """What was done on each of these mornings' days."""
+    """What was done on each of these days."""
 
     def __init__(
         self,
@@ -75,10 +75,10 @@ class Days:
         )
         first = np.array([first for first, _ in settings.buckets])
         self.reachable: Bools = days[:, None] >= first
-        """[mornings, buckets]: a delivery can be agreed for one of its days."""
+        """[day starts, buckets]: a delivery can be agreed for one of its days."""
         level = self._facts[:, p.LEVEL]
         self.can: Bools = np.stack([level > 0, level < self._facts[:, p.LEVELS] - 1], axis=1)
-        """[mornings, 2]: buying, selling."""
+        """[day starts, 2]: buying, selling."""
         shares = BUY_SHARE, SELL_SHARE
         self._spot = self._facts[:, [p.PRICE_IN, p.PRICE_OUT]] * np.array(shares)
 
@@ -126,7 +126,7 @@ class Days:
         self._vain_offers = Deeds(*(column[made][last][in_vain] for column in every))
 
     def _totals(self, deeds: Deeds, softness: float) -> tuple[Floats, Floats]:
-        """Units and money, [mornings, 2, buckets]."""
+        """Units and money, [day starts, 2, buckets]."""
         shares = _shares(deeds.ahead, self._settings.buckets, softness)
         shares = shares * self.reachable[deeds.day_start]
         shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
@@ -138,14 +138,14 @@ class Days:
         return units, money
 
     def from_intent(self) -> Floats:
-        """[mornings, 16], from the first offer in each talk."""
+        """[day starts, 16], from the first offer in each negotiation."""
         units, money = self._totals(self._first_offers, 0.0)
         spot = self._spot[:, :, None]
         price = np.where(units > 0, money / np.maximum(units, 1e-9), spot)
         return self._goals(units, price)
 
     def from_deeds(self) -> Floats:
-        """[mornings, 16], from what came of the day."""
+        """[day starts, 16], from what came of the day."""
         chosen = self._settings
         dealt, paid = self._totals(self._deals, chosen.softness)
         vain, asked = self._totals(self._vain_offers, chosen.softness)

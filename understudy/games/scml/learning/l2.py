@@ -1,4 +1,4 @@
-"""Train L2: foretell in the morning what an expert will be after on the day."""
+"""Train L2: predict at the start of a day what an expert will be after on the day."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -49,7 +49,7 @@ class GoalRecipe(LayerRecipe):
     """Train L2 by gradient descent."""
 
     goals: Literal["goals", "intent"] = "goals"
-    """What came of the day (the seed's second version), or the first offers in each talk."""
+    """What came of the day (the seed's second version), or the first offers in each negotiation."""
     hidden: tuple[int, ...] = (128, 128)
     price_share: float = 0.3
     """How much prices count beside units."""

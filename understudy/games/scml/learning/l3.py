@@ -92,13 +92,13 @@ class OfferRecipe(LayerRecipe):
     """Widths of the hidden layers. More or wider: finer play, slower to train and to run."""
     width: int = 32
     depth: int = 2
-    """Of the transformer that reads what was said."""
+    """Of the transformer that reads the offers made."""
     temperature: float = 1.0
-    """AWR: by how many spreads a decision must have gone better to count e times."""
+    """AWR: by how many standard deviations a decision must have gone better to count e times."""
     most_weight: float = 10.0
     """AWR: no decision counts more often than this."""
     day_share: float = 0.3
-    """AWR: how much the day's gain counts beside the talk's."""
+    """AWR: how much the day's gain counts beside the negotiation's."""
 
     layer = "l3"
     table = ROUND_SAMPLES
@@ -125,7 +125,7 @@ class OfferRecipe(LayerRecipe):
         device: torch.device,
         others: Layers = NO_LAYERS,
     ) -> TrainingTask[OfferNetwork, RoundRows]:
-        """Decisions about one talk each; `others` are layers to keep beside L3."""
+        """Decisions about one negotiation each; `others` are layers to keep beside L3."""
         splits = streams(round_reader(self.scheme), samples, self, seed, device)
         network = self._network(seed)
         network.standard.set(*moments(splits["train"], lambda batch: batch.x))
@@ -185,7 +185,7 @@ class OfferRecipe(LayerRecipe):
 
 
 def _measured(better: Float[Tensor, " B"], buys: Bool[Tensor, " B"]) -> Float[Tensor, " B"]:
-    """In spreads of all that buy, or all that sell: what a purchase brings is far less sure."""
+    """In standard deviations of all that buy, or all that sell: purchases bring less surely."""
     found = torch.zeros_like(better)
     for side in (buys, ~buys):
         if side.sum() > 1:
@@ -215,7 +215,7 @@ class OfferScore:
     heads: dict[str, dict[str, float]]
     """Accuracy, that of the majority in training (of all and of legal options), log loss."""
     recall: dict[str, float]
-    """By response: how often it is foretold where it was given."""
+    """By response: how often it is predicted where it was given."""
     raw: dict[str, dict[str, float]] = field(default_factory=dict)
     """Mean absolute error of units, days and price of offers: ours, L1's baseline, the last own
     offer again, and always the mean of the training split."""

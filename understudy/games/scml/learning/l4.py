@@ -1,4 +1,4 @@
-"""Train L4: a set network that weighs the talks of a decision as its teacher does."""
+"""Train L4: a set network that weighs the negotiations of a decision as its teacher does."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,12 +28,12 @@ MAX_NEGOTIATIONS = 12
 
 
 class DecisionRows(NamedTuple):
-    """Joint decisions, each with its talks; K is MOST_TALKS."""
+    """Joint decisions, each with its negotiations; K is MAX_NEGOTIATIONS."""
 
     thread: Float[Tensor, "B K F"]
     overall: Float[Tensor, "B G"]
     there: Bool[Tensor, "B K"]
-    """Which of the K places hold a talk."""
+    """Which of the K rows hold a negotiation."""
     score: Float[Tensor, "B K"]
     """The teacher's."""
 
@@ -43,7 +43,7 @@ class DecisionRows(NamedTuple):
 
 
 def decision_reader() -> Reader[DecisionRows]:
-    """Joint decisions out of rows of talks."""
+    """Joint decisions out of rows of negotiations."""
     keys = ("match", "slot", "moment")
     columns = (*keys, "static", "situation", "goal_hat", "scales", "thread")
     return Reader(ROUND_SAMPLES, columns, _decisions, keys, lambda rows: int(_is_new(rows).sum()))
@@ -77,7 +77,7 @@ def _decisions(rows: pa.Table) -> DecisionRows:
 
 
 def scores(network: PriorityNetwork, batch: DecisionRows) -> Float[Tensor, "B K"]:
-    """The network's, far below all others where there is no talk."""
+    """The network's, far below all others where there is no negotiation."""
     decision, index = batch.there.nonzero(as_tuple=True)
     negotiations = torch.cat([batch.thread[decision, index], batch.overall[decision]], 1)
     found = batch.score.new_full(batch.score.shape, -1e9)
@@ -97,7 +97,7 @@ class PriorityRecipe(LayerRecipe):
     def prepare(
         self, samples: Path, init: Path | None, seed: int, device: torch.device
     ) -> TrainingTask[PriorityNetwork, DecisionRows]:
-        """Joint decisions, and the teacher's scores of their talks."""
+        """Joint decisions, and the teacher's scores of their negotiations."""
         splits = streams(decision_reader(), samples, self, seed, device)
         network = PriorityNetwork(self.hidden, seed)
         network.standard.set(*moments(splits["train"], _negotiations))
@@ -141,9 +141,9 @@ class PriorityScore:
     equal: float
     """The same for equal weights."""
     first: float
-    """How often the teacher's first talk comes first, where there are at least two."""
+    """How often the teacher's first negotiation comes first, where there are at least two."""
     first_listed: float
-    """The same for serving talks as they come."""
+    """The same for serving negotiations as they come."""
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""

@@ -116,12 +116,12 @@ def best(network: N, layer: str, folder: Path) -> N:
 
 
 def weights_of(network: nn.Module) -> dict[str, Array]:
-    """As they go into a bundle."""
+    """As they go into a checkpoint."""
     return {name: value.cpu().numpy() for name, value in network.state_dict().items()}
 
 
 def save_layer(path: Path, layer: str, network: nn.Module, about: About) -> None:
-    """A bundle of one layer."""
+    """A checkpoint of one layer."""
     write_checkpoint(path, Checkpoint({layer: weights_of(network)}, about))
 
 

@@ -1,6 +1,6 @@
 """The networks of L2, L3 and L4, for training. `numpy_networks.py` runs the same weights in play.
 
-Axes: B rows, T offers of a talk, D width, K talks of a decision.
+Axes: B rows, T offers of a negotiation, D width, K negotiations of a decision.
 """
 
 import math
@@ -18,7 +18,7 @@ from understudy.games.scml.view import inputs
 from understudy.learn.networks import linear, mlp
 
 LENGTHS = (2, 4, 8, 16, f.HISTORY)
-"""Talks are read in groups of about the same length, so that little of it is padding."""
+"""Negotiations are read in groups of about the same length, so that little of it is padding."""
 
 
 class Standardised(nn.Module):
@@ -43,7 +43,7 @@ class Standardised(nn.Module):
 
 
 class GoalNetwork(nn.Module):
-    """L2: a morning to 16 goals, units as log(1 + units) and prices over the trading price."""
+    """L2: a day-start state to 16 goals, units as log(1 + units), prices over the trading price."""
 
     def __init__(self, hidden: Sequence[int], seed: int | None) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class Attention(nn.Module):
 
 
 class HistoryNetwork(nn.Module):
-    """What was said in a talk so far, as one vector: a causal transformer's view of its end."""
+    """The offers of a negotiation, as one vector: a causal transformer's view of its end."""
 
     def __init__(
         self, width: int, layers: int, heads: int, generator: torch.Generator | None
@@ -96,7 +96,7 @@ class HistoryNetwork(nn.Module):
     def forward(
         self, history: Float[Tensor, "B T 4"], length: Int[Tensor, " B"]
     ) -> Float[Tensor, "B D"]:
-        """0 for talks in which nothing was said."""
+        """0 for negotiations without an offer."""
         found = history.new_zeros(len(history), self.width)
         shortest = 0
         for longest in LENGTHS:
@@ -119,7 +119,7 @@ class HistoryNetwork(nn.Module):
 
 
 class OfferNetwork(nn.Module):
-    """L3: a talk, all that surrounds it, and what is left for it, to choices and values."""
+    """L3: a negotiation, all that surrounds it, and what is left for it, to choices and values."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class OfferNetwork(nn.Module):
         sizes, last = HEADS[scheme], hidden[-1]
         self.response = linear(last, sizes["response"], gain=0.0, generator=drawn)
         self.day = linear(last, DAYS, gain=0.0, generator=drawn)
-        # Units and price hang on the day chosen, and on what is left on it.
+        # Units and price depend on the day chosen, and on what is left on it.
         self.offer = linear(last, 64, gain=1.0, generator=drawn)
         self.on_day = linear(DAYS + LEFT_MOST + 1, 64, gain=1.0, generator=drawn)
         self.units = linear(64, sizes["units"], gain=0.0, generator=drawn)
@@ -174,7 +174,7 @@ class OfferNetwork(nn.Module):
 
 
 class PriorityNetwork(nn.Module):
-    """L4: a set of talks to a score each; it does not matter in which order they lie."""
+    """L4: a set of negotiations to a score each; it does not matter in which order they lie."""
 
     def __init__(self, hidden: int = 64, seed: int | None = 0) -> None:
         super().__init__()
@@ -189,7 +189,7 @@ class PriorityNetwork(nn.Module):
     def forward(
         self, negotiations: Float[Tensor, "N F"], decision: Int[Tensor, " N"], decisions: int
     ) -> Float[Tensor, " N"]:
-        """Each talk is read beside the mean of all talks of its decision."""
+        """Each negotiation is read beside the mean of all negotiations of its decision."""
         own = self.each(self.standard(negotiations))
         total = own.new_zeros(decisions, own.shape[1]).index_add(0, decision, own)
         count = own.new_zeros(decisions).index_add(0, decision, torch.ones_like(own[:, 0]))

@@ -2,9 +2,10 @@
 
 A factory's potential is what its books are worth to it: the margin of all it has sold and can make,
 less what it owes, plus what its stock will earn. A day's gain is its profit and how much higher the
-potential stands the next morning (Ng et al. 1999): summed over a world that is the final score, but
-a sale for next week counts on the day it is made. A talk's gain is what its own contract adds to
-the potential; earlier decisions of the talk share it, the less the longer ago they were.
+potential stands at the next day's start (Ng et al. 1999): summed over a world that is the final
+score, but a sale for next week counts on the day it is made. A negotiation's gain is what its own
+contract adds to the potential; earlier decisions of the negotiation share it, the less the longer
+ago they were.
 """
 
 import numpy as np
@@ -17,11 +18,11 @@ from understudy.games.scml.view.from_recording import Recording
 STOCK_USE = 0.25
 """Share of the days left on which a unit of stock is taken to be needed."""
 FADE = 0.9
-"""Of a talk's gain, per decision before the one that made the contract."""
+"""Of a negotiation's gain, per decision before the one that made the contract."""
 
 
 def potentials(states: Packed) -> Floats:
-    """Of each morning, in initial balances."""
+    """Of each day start, in initial balances."""
     facts, commitments = states.facts, states.commitments
     sold, money = commitments[:, p.SOLD], commitments[:, p.SOLD_MONEY]
     lines = facts[:, p.LINES, None]
@@ -66,10 +67,10 @@ def contract_worth(facts: Floats, buys: Array, units: Array, price: Array) -> Fl
 
 
 def negotiation_gains(negotiation: Ints, gained: Floats) -> Floats:
-    """By decision: what its talk's contract was worth, faded by how many decisions were between.
+    """By decision: what its contract was worth, faded by how many decisions were between.
 
-    `talk` numbers the talk of each decision; decisions of a talk are in order of time. `gained` is
-    the same for all decisions of a talk.
+    `negotiation` numbers that of each decision; decisions of a negotiation are in order of time.
+    `gained` is the same for all decisions of a negotiation.
     """
     order = np.argsort(negotiation, kind="stable")
     new = np.ones(len(negotiation), bool)

@@ -1,4 +1,4 @@
-"""Samples of SCML: a row per talk of every decision, and a row per factory and morning."""
+"""Samples of SCML: a row per negotiation of every decision, and a row per factory and day start."""
 
 from typing import Final
 
@@ -51,13 +51,15 @@ ROUND_SAMPLES: Final = Table(
     _MADE_BY,
     (
         *_KEYS,
-        Column("moment", pa.int32(), "the decision; a joint one has a row per talk"),
+        Column("moment", pa.int32(), "the decision; a joint one has a row per negotiation"),
         Column("call", pa.int8(), "0 first_proposals, 1 counter_all, 2 propose, 3 respond"),
-        Column("partner", pa.int8(), "which factory the talk is with; no feature"),
+        Column("partner", pa.int8(), "which factory the negotiation is with; no feature"),
         *_STATE,
-        Column("situation", _floats(len(f.SITUATION)), f"all talks: {', '.join(f.SITUATION)}"),
+        Column(
+            "situation", _floats(len(f.SITUATION)), f"all negotiations: {', '.join(f.SITUATION)}"
+        ),
         Column("role", _floats(2), "buying, selling"),
-        Column("thread", _floats(len(f.THREAD)), f"this talk: {', '.join(f.THREAD)}"),
+        Column("thread", _floats(len(f.THREAD)), f"this negotiation: {', '.join(f.THREAD)}"),
         Column(
             "history",
             _floats(f.HISTORY * len(f.PAST_OFFER)),
@@ -88,13 +90,16 @@ ROUND_SAMPLES: Final = Table(
             "1: L1 would not have allowed it, beside what came before it in the decision",
         ),
         *_CONSEQUENCES,
-        Column("talk_gain", pa.float32(), "what came of the talk: see rewards.py; a target only"),
+        Column(
+            "talk_gain", pa.float32(), "what came of the negotiation: see rewards.py; a target only"
+        ),
         Column("day_gain", pa.float32(), "likewise of the day"),
     ),
 )
-"""The decisions of L3. What is no rejection with an offer, nor an acceptance, ends a talk and is
-called so. The first proposals of a factory that does not open its talks go nowhere and are left
-out. Talks come in the order of L4's teacher; room is taken by what is said of those before."""
+"""The decisions of L3. What is no rejection with an offer, nor an acceptance, ends a negotiation
+and is called so. The first proposals of a factory that does not open its negotiations go nowhere
+and are left out. Negotiations come in the order of L4's teacher; capacity is taken by what is
+answered in those before."""
 DAY_START_SAMPLES: Final = Table(
     "scml",
     "mornings",
@@ -105,7 +110,7 @@ DAY_START_SAMPLES: Final = Table(
         *_STATE,
         Column("role", _floats(2), "whether the factory buys from others, sells to others"),
         Column("goals", _floats(NUM_GOALS), f"by bucket {', '.join(GOALS)}: what came of the day"),
-        Column("intent", _floats(NUM_GOALS), "the same, from the first offer in each talk"),
+        Column("intent", _floats(NUM_GOALS), "the same, from the first offer in each negotiation"),
         Column(
             "legal",
             pa.binary(-(-DAY_START_OPTIONS // 8)),

@@ -39,7 +39,7 @@ def labelled_by(expert: type[OneShotAgent]) -> type[HRLAgent]:
     """HRL-XF with this expert looking on."""
     if not decides_jointly(expert):
         raise InputError(
-            f"{expert.__name__} decides talk by talk and cannot look on; choose one that decides "
-            "about all talks at once, such as Steward or Penguin"
+            f"{expert.__name__} decides one negotiation at a time and cannot look on; "
+            "choose one that decides about all negotiations at once, such as Steward or Penguin"
         )
     return type(f"LabelledBy{expert.__name__}", (DaggerLabeller, expert), {})

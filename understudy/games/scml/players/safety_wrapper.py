@@ -40,7 +40,7 @@ class SafetyWrapper(HRLAgent):
 
 
 def _whole(offer: Any) -> Offer | None:
-    """In whole numbers; a fractional price would end the talk."""
+    """In whole numbers; a fractional price would end the negotiation."""
     if offer is None:
         return None
     quantity, day, price = (int(part) for part in offer)

@@ -2,11 +2,11 @@
 
 Three facts decide the game (`engine/factory.py`). Production is to order: a line that is not sold
 for a day is lost that evening. Stock is not used up: who holds as many units as it has lines has
-free input for the rest of the game. And stock only grows by what arrives beyond a day's orders.
-So the Steward first fills its stock and sells little meanwhile, then sells its lines as far ahead
-as talks reach, and buys no more. It never promises what it could not make if all its offers were
-accepted at once. Until it has seen production leave stock alone it counts every unit once; should
-stock be used up after all, it goes on counting so, and buys what it sells.
+free input for the rest of the game. And stock only grows by what arrives beyond a day's orders. So
+the Steward first fills its stock and sells little meanwhile, then sells its lines as far ahead as
+negotiations reach, and buys no more. It never promises what it could not make if all its offers
+were accepted at once. Until it has seen production leave stock alone it counts every unit once;
+should stock be used up after all, it goes on counting so, and buys what it sells.
 
 It tosses no coins and knows nobody by name: what it does follows from what it sees today, from the
 state of its stock and, at the last level, from the largest order so far.
@@ -31,8 +31,8 @@ FIRM = 5
 """Rounds at the best price. Then days ahead go at the discount that Greedy asks for."""
 GREEDY_DISCOUNT = 0.9
 CHOOSY = 10
-"""Rounds in which it turns down small orders: a talk ends with one deal, most ask again for more.
-Then the price for today starts to fall too, to the lowest in the last round but one."""
+"""Rounds in which it turns down small orders: a negotiation ends with one deal, most ask again for
+more. Then the price for today starts to fall too, to the lowest in the last round but one."""
 LAST_ROUND = 18
 BIDS_RISE = 5
 """Rounds until it pays the highest price for input: a missing unit costs a sale every day."""
@@ -101,10 +101,10 @@ class Steward(StdSyncAgent):
         ordered = awi.total_sales_at(today) + awi.current_exogenous_output_quantity
         self._stock_was_needed = min(ordered, awi.n_lines, arrived + self._stock) > arrived
 
-    # --- talks -----------------------------------------------------------------------------------
+    # --- negotiations -----------------------------------------------------------------------------
 
     def first_proposals(self) -> dict[str, Offer | None]:
-        """Open every talk for which there is something to offer."""
+        """Open every negotiation for which there is something to offer."""
         self._standing = self._offers(self._capacity(), list(self.negotiators), 0)
         return {partner: self._standing.get(partner) for partner in self.negotiators}
 
@@ -166,7 +166,7 @@ class Steward(StdSyncAgent):
                 break
             # in turn: a day of their own for each buyer, and one day after the other for all
             day = days[(index if turn % 2 else turn // 2) % len(days)]
-            kept = len(buyers) - index - 1  # a unit each, or their talks would end
+            kept = len(buyers) - index - 1  # a unit each, or their negotiations would end
             quantity = max(1, min(capacity.free[day], most, capacity.total() - kept))
             capacity.sell(day, quantity)
             ahead = day > awi.current_step
@@ -192,7 +192,7 @@ class Steward(StdSyncAgent):
 
     def _free(self) -> dict[int, int]:
         awi, today = self.awi, self.awi.current_step
-        if awi.is_last_level:  # its sales are forced
+        if awi.is_last_level:  # its sales are exogenous
             return {}
         days = range(today, min(today + awi.horizon, awi.n_steps - 1) + 1)
         arriving = [awi.total_supplies_at(day) for day in days]
@@ -209,7 +209,7 @@ class Steward(StdSyncAgent):
 
     def _need(self) -> int:
         awi, today = self.awi, self.awi.current_step
-        if awi.is_first_level:  # its supplies are forced
+        if awi.is_first_level:  # its supplies are exogenous
             return 0
         left = awi.n_steps - today - 1
         highest = _prices(awi.current_input_issues)[1]
@@ -235,7 +235,7 @@ def unsold_input(
     stock: int, arriving: Sequence[int], sold: Sequence[int], *, lasts: bool
 ) -> list[int]:
     """By day from today: input sure to be there and not promised, to that day or a later one."""
-    if lasts:  # every day has all of this morning's stock, whatever happens before
+    if lasts:  # every day has all of the day-start stock, whatever happens before
         return [stock + a - s for a, s in zip(arriving, sold, strict=True)]
     found, have = [], stock
     for a, s in zip(arriving, sold, strict=True):

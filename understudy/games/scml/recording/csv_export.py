@@ -116,7 +116,7 @@ def _contracts(
 def _outside(
     names: Sequence[str], days: Sequence[Row], levels: Sequence[int]
 ) -> Iterator[tuple[Any, ...]]:
-    """Forced trades. Where a factory has several in a day they are recorded as one."""
+    """Exogenous contracts. Where a factory has several in a day they are recorded as one."""
     last = max(levels) + 1
     for row in days:
         name, day = names[row["factory"]], row["day"]
@@ -155,7 +155,7 @@ def _contract_row(
     }
 
 
-# --- talks ---------------------------------------------------------------------------------------
+# --- negotiations ---------------------------------------------------------------------------------
 
 
 def _negotiations(

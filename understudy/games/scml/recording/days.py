@@ -1,6 +1,6 @@
 """The days of a world, played again from its configuration and its contracts.
 
-Whichever simulator played, the same code says what each factory had in the morning and what came of
+Whichever simulator played, the same code says what each factory had at its start and what came of
 its day; nothing of it has to be recorded.
 """
 

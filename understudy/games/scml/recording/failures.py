@@ -36,7 +36,7 @@ def failure_lines(folder: Path) -> list[str]:
 
 
 def summary(worlds: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line per player that failed, who failed most first; only so many are told."""
+    """A line per player that failed, who failed most first; only so many are named."""
     found: dict[str, list[tuple[str, Failure]]] = {}
     for world in worlds:
         for failure in map(Failure.read, world["faults"]):

@@ -1,8 +1,9 @@
-"""Talks put together again from decisions.
+"""Negotiations put together again from decisions.
 
 A decision tells one side's part: what lay on the table, what was answered, what was offered. In a
-talk the two sides take turns, the opener first, so an offer is what one side `offered` and what the
-other `heard` on its next turn. Where only one side was recorded, the talk is told from that side.
+negotiation the two sides take turns, the opener first, so an offer is what one side `offered` and
+what the other `heard` on its next turn. Where only one side was recorded, the negotiation is
+reconstructed from that side.
 """
 
 from collections import defaultdict
@@ -15,11 +16,11 @@ from understudy.games.scml.domain import ROUNDS, Offer
 
 ENDINGS: Final = ("agreed", "ended", "left out", "no offer", "out of rounds", "not recorded")
 AGREED, ENDED, LEFT_OUT, NO_OFFER, OUT_OF_ROUNDS, NOT_RECORDED = range(len(ENDINGS))
-"""How talks end. The one who ends it is the one whose turn it is after the last offer."""
+"""How negotiations end. The one who ends it is the one whose turn it is after the last offer."""
 
 
 class RecordedNegotiation(NamedTuple):
-    """What two factories said to each other on one day."""
+    """What two factories offered each other on one day."""
 
     opener: int
     other: int
@@ -29,7 +30,7 @@ class RecordedNegotiation(NamedTuple):
 
 
 class DecisionRow(NamedTuple):
-    """What a row of `decisions` holds of a talk."""
+    """What a row of `decisions` holds of a negotiation."""
 
     heard: Offer | None
     answer: str | None
@@ -38,31 +39,32 @@ class DecisionRow(NamedTuple):
 
 
 class _Script:
-    """The parts of one talk, by factory and round."""
+    """The parts of one negotiation, by factory and round."""
 
     def __init__(self) -> None:
         self.proposals: dict[tuple[int, int], DecisionRow] = {}
-        """Offers made without an answer: to open a talk, or after an answer recorded by itself."""
+        """Offers made without an answer: to open a negotiation, or after an answer recorded by
+        itself."""
         self.answers: dict[tuple[int, int], DecisionRow] = {}
 
     def add(self, factory: int, call: str, number: int, row: DecisionRow) -> None:
         at = factory, number
         if call == "propose":
             self.proposals[at] = row
-        # An agent may answer partners before they have said anything; what it heard counts.
+        # An agent may answer partners before they have offered anything; what it heard counts.
         elif row.heard is not None or at not in self.answers:
             self.answers[at] = row
 
 
 def opens(level: int, num_levels: int) -> bool:
-    """Whether the factories of a level open their talks: the last level's do, then every second."""
+    """Whether a level opens its negotiations: the last does, and every second before it."""
     return (num_levels - 1 - level) % 2 == 0
 
 
 def negotiations_by_day(
     decisions: pa.Table, levels: Sequence[int], agreements: Mapping[tuple[int, int, int], Offer]
 ) -> dict[int, list[RecordedNegotiation]]:
-    """The talks of a world by day; `agreements` are by day, opener and other."""
+    """The negotiations of a world by day; `agreements` are by day, opener and other."""
     num_levels = max(levels) + 1
     scripts: dict[tuple[int, int, int], _Script] = defaultdict(_Script)
     openings: dict[tuple[int, int], dict[int, dict[int, DecisionRow]]] = defaultdict(dict)
@@ -86,8 +88,8 @@ def negotiations_by_day(
 def _first_offers(calls: Sequence[Mapping[int, DecisionRow]]) -> dict[int, DecisionRow]:
     """Which of an opener's first offers were made, by partner.
 
-    An agent is asked for all of them at once, when the first talk begins, and again for a partner
-    that it has left out; from then on the new ones count.
+    An agent is asked for all of them at once, when the first negotiation begins, and again for a
+    partner that it has left out; from then on the new ones count.
     """
     found: dict[int, DecisionRow] = {}
     current = 0
@@ -102,7 +104,7 @@ def _first_offers(calls: Sequence[Mapping[int, DecisionRow]]) -> dict[int, Decis
 
 
 def _after(calls: Sequence[Mapping[int, DecisionRow]], at: int) -> Mapping[int, DecisionRow]:
-    """The call after this one, which has no row for those whose talk has ended by then."""
+    """The call after this one, which has no row for those whose negotiation has ended by then."""
     return calls[at + 1] if at + 1 < len(calls) else {}
 
 
@@ -150,7 +152,7 @@ def _reconstructed(
 
 
 def _own(script: _Script, speaker: int, turn: int) -> DecisionRow | None:
-    """What the speaker said on its turn; None where it was not recorded."""
+    """What the speaker did on its turn; None where it was not recorded."""
     at = speaker, turn // 2
     if turn == 0:
         return script.proposals.get(at)

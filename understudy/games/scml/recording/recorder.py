@@ -169,9 +169,9 @@ class DecisionBuffer:
     def add_negotiations(
         self, agent: Any, moment: int, call: int, heard: Mapping[str, Any], decided: Any
     ) -> None:
-        """A joint decision: `decided` by partner, about all whose talks have not ended."""
+        """A joint decision: `decided` by partner, about all whose negotiations have not ended."""
         if not isinstance(decided, Mapping):
-            return  # nothing was said, or the simulator will fail on it
+            return  # nothing was answered, or the simulator will fail on it
         if self.day != agent._awi.current_step:
             self.look(agent._awi)
         standing = len(self.standings) - 1
@@ -188,7 +188,7 @@ class DecisionBuffer:
 
 
 def _joint_answer(responses: Mapping[str, Any], partner: str) -> tuple[Any, Any]:
-    """Answer and offer as negmas' controller takes them: silence ends a talk."""
+    """Answer and offer as negmas' controller takes them: silence ends a negotiation."""
     if partner not in responses:
         return OMITTED, None
     response = responses[partner]

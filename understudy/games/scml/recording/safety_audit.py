@@ -1,4 +1,4 @@
-"""What each factory let itself in for: promises, talks, and sales beyond what was sure to suffice.
+"""What each factory let itself in for: commitments, and sales beyond what was sure to suffice.
 
 A sale that is *unsafe* was made while its factory could not yet know to be able to deliver it: with
 it, the units sold for its day passed the lines or the input known to be there. It may come good
@@ -6,11 +6,11 @@ later. A sale *over the lines* never does: a factory cannot make more than its l
 whatever arrives.
 
 Input known to be there on day t, at a moment of day d, follows the stock rule of
-`engine/factory.py`: the stock of this morning, then for each day from d to t - 1 what arrives less
-what is made (of which stock only ever gains, unless stock is conserved), and what arrives on t
-itself. Arriving is what contracts made by then will bring, and today's forced supply; made is what
-is sold by then, as far as lines and input allow. Tomorrow's forced trades are not known, contracts
-with the bankrupt are void, and that money may run out is left aside.
+`engine/factory.py`: the day-start stock, then for each day from d to t - 1 what arrives less what
+is made (of which stock only ever gains, unless stock is conserved), and what arrives on t itself.
+Arriving is what contracts made by then will bring, and today's exogenous supply; made is what is
+sold by then, as far as lines and input allow. Tomorrow's exogenous contracts are not known,
+contracts with the bankrupt are void, and that money may run out is left aside.
 """
 
 from collections import defaultdict
@@ -39,7 +39,7 @@ from understudy.games.scml.view.commitments import (
 SELLER, BUYER, QUANTITY, DUE, CONCLUDED = range(5)
 """Columns of contracts."""
 STOCK, SUPPLY, SALE = range(3)
-"""Columns of mornings."""
+"""Columns of day starts."""
 UNSAFE, OVER_LINES = range(2)
 _SOLVENT: Final = 2**31
 """The day on which a factory goes bankrupt that never does."""
@@ -120,7 +120,7 @@ def _negotiations(config: WorldConfig, days: DayLedger) -> list[int]:
 
 
 def _bankruptcies(days: DayLedger, factories: int) -> Ints:
-    """The first morning on which each factory is bankrupt."""
+    """The first day start on which each factory is bankrupt."""
     found = np.full(factories, _SOLVENT)
     for day in days.days:
         if day.bankrupt:

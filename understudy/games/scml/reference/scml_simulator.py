@@ -23,7 +23,8 @@ SWITCHES = {"sync_calls": True, "saved_details_level": 0, "storage_format": "csv
 NO_LIMITS = dict.fromkeys(
     ("time_limit", "neg_hidden_time_limit", "neg_step_time_limit"), float("inf")
 )
-"""scml gives up talks by the clock on the wall: on a busy machine games would end differently."""
+"""scml gives up negotiations by the clock on the wall: on a busy machine games would end
+differently."""
 
 
 def scml_world(

@@ -104,7 +104,7 @@ def _by_level(name: str, strength: Strength, results: pa.Table) -> Panel:
     note = (
         "A score is the final balance over the initial one. The box holds the middle half of a "
         "player's worlds, the mark is the median, the line leaves out a twentieth at each end. "
-        "First levels are forced to buy and last levels to sell, so means of different levels do "
+        "First levels have to buy and last levels to sell, so means of different levels do "
         "not compare; adjusted scores are against the others in the same slots of that level."
     )
     return Panel(f"Levels: {name}", boxes + charts.table(columns, rows), note, wide=True)
@@ -149,7 +149,7 @@ def _head_to_head(name: str, strength: Strength) -> Panel:
         reference=0.0,
         reference_label="even",
     )
-    columns = ("player", "opponent", "difference", "±", "win rate", "meetings", "configurations",
+    columns = ("player", "opponent", "difference", "±", "win rate", "comparisons", "configurations",
                "adjusted", "±")  # fmt: skip
     rows = [
         _rounded(
@@ -166,10 +166,11 @@ def _head_to_head(name: str, strength: Strength) -> Panel:
         for pair in others
     ]
     note = (
-        "Counted where both had the same slot of the same configuration with the same dice; ties "
+        "Counted where both had the same slot of the same configuration and random state; ties "
         "are half a win, and the small number says how often they met. The difference is the mean "
-        "of these meetings. The difference of adjusted scores also counts players both have met, "
-        "so it is surer where meetings are few. Both with 95 % intervals, by configuration."
+        "of these paired comparisons. The difference of adjusted scores also counts players both "
+        "have met, so it is surer where comparisons are few. Both with 95 % intervals, by "
+        "configuration."
     )
     table = charts.table(columns, rows, percent=("win rate",))
     return Panel(f"Head to head: {name}", heat + whiskers + table, note, wide=True)
@@ -201,9 +202,9 @@ def _play(name: str, strength: Strength) -> Panel:
     ]
     note = (
         "Official: as the tournament ranks, the mean without scores more than two interquartile "
-        "ranges above the third quartile. Wins: share of meetings in the same slot. Bankrupt: of "
-        "worlds. Agreed: of talks. Shortfall: of units promised. Unsafe and over lines: of "
-        "sales contracts, beyond what was known to suffice and beyond the lines. Faults of the "
+        "ranges above the third quartile. Wins: share of comparisons in the same slot. Bankrupt: "
+        "of worlds. Agreed: of negotiations. Shortfall: of units promised. Unsafe and over lines: "
+        "of sales contracts, beyond what was known to suffice and beyond the lines. Faults of the "
         "agent's code are per world."
     )
     return Panel(

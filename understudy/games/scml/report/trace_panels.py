@@ -56,7 +56,7 @@ def trace_panels(run: Run) -> list[Panel]:
 
 
 def player_panels(run: Run, player: str, decisions: Sequence[Decided]) -> list[Panel]:
-    """Of one player's decisions; the day in detail has most clips, then most talks."""
+    """Of one player's decisions; the day in detail has most clips, then most negotiations."""
     clips, negotiations = Counter[FactoryDay](), Counter[FactoryDay]()
     for decided in decisions:
         day = decided.match, decided.agent, decided.day
@@ -126,7 +126,7 @@ def _goals_panel(
     drawn += '<div style="margin-top:1.2rem"></div>'  # else rows of charts touch
     drawn += "".join(_by_day(goals, agreed, factory, index) for index in range(2))
     note = (
-        f"L2 sets goals in the morning, by how far ahead a delivery is: units a day, over "
+        f"L2 sets goals at the start of the day, by how far ahead a delivery is: units a day, over "
         f"{len(days):,} days of all its factories. "
         f"The lines are the days of factory {factory[1]}. "
         if goals
@@ -203,9 +203,12 @@ def _clips_panel(player: str, decisions: Sequence[Decided]) -> Panel:
     facts = charts.tiles(
         [
             ("decisions", f"{len(decisions):,}"),
-            ("talks in them", f"{len(turns):,}"),
+            ("negotiations in them", f"{len(turns):,}"),
             ("wishes clipped", _share(turn.clipped for turn in turns)),
-            ("talks without room", _share(not turn.may_days for turn in turns)),
+            (
+                "negotiations without remaining capacity",
+                _share(not turn.may_days for turn in turns),
+            ),
             (
                 "offers heard that may not be accepted",
                 _share(not turn.may_accept for turn in turns if turn.may_accept is not None),
@@ -215,7 +218,9 @@ def _clips_panel(player: str, decisions: Sequence[Decided]) -> Panel:
     kinds = Counter(cut for turn in clipped for cut in turn.cuts)
     shown = [cut for cut in CUTS if kinds[cut]]
     bars = charts.bar_chart(
-        shown, {"talks": [kinds[cut] for cut in shown]}, title="What the clip did, in talks"
+        shown,
+        {"negotiations": [kinds[cut] for cut in shown]},
+        title="What the clip did, in negotiations",
     )
     rounds = Counter(turn.round for turn in turns)
     lines = {
@@ -226,11 +231,11 @@ def _clips_panel(player: str, decisions: Sequence[Decided]) -> Panel:
         for cut in shown
     }
     by_round = charts.line_chart(
-        lines, title="Share of talks clipped, by round", x_label="round", unit="percent"
+        lines, title="Share of negotiations clipped, by round", x_label="round", unit="percent"
     )
     note = (
         "L1 lets nothing through that cannot be kept. L3 chooses from what is left, so its wishes "
-        "are clipped only where room is also kept for offers that partners of other talks still "
+        "are clipped only where capacity is also kept for offers that partners elsewhere still "
         "think about; whoever wishes freely is clipped often. A refused acceptance becomes the "
         "nearest safe offer, which may be cut as well, so a wish can be of several kinds."
     )
@@ -268,11 +273,12 @@ def _weights_panel(player: str, shown: Sequence[Decided]) -> Panel:
         for negotiation in negotiations
     }
     drawn = charts.line_chart(
-        lines, title=f"Weight of each talk, {_where(shown)}", x_label="decision of the day"
+        lines, title=f"Weight of each negotiation, {_where(shown)}", x_label="decision of the day"
     )
     note = (
-        "L4's weights of a decision add up to 1; the heaviest talk is served first and takes what "
-        "room it needs. A line ends with its talk, and has a gap where the partner was silent."
+        "L4's weights of a decision add up to 1; the heaviest negotiation is served first and "
+        "takes the capacity it needs. A line ends with its negotiation, and has a gap where the "
+        "partner was silent."
     )
     return Panel(f"Who is served first: {player}", drawn, note, wide=True)
 
@@ -282,8 +288,8 @@ def _negotiation(turn: Turn) -> str:
 
 
 def _day_panel(player: str, shown: Sequence[Decided]) -> Panel:
-    columns = ("decision", "round", "talk", "weight", "heard", "L1 leaves", "L3 wishes", "clip",
-               "said")  # fmt: skip
+    columns = ("decision", "round", "negotiation", "weight", "heard", "L1 leaves", "L3 wishes",
+               "clip", "answer")  # fmt: skip
     rows: list[list[charts.Cell]] = []
     clipped = []
     for index, decided in enumerate(shown):
@@ -304,9 +310,10 @@ def _day_panel(player: str, shown: Sequence[Decided]) -> Panel:
                 ]
             )
     note = (
-        "The day with most clips, then most talks, in the order served. 5 x 12 (+2) is five units "
-        "at 12 each, to be delivered in two days. L1 leaves units by day, today first. Stressed "
-        f"rows were clipped. Money left in the end: {charts.written(_last(shown).money_left)}."
+        "The day with most clips, then most negotiations, in the order served. 5 x 12 (+2) is five "
+        "units at 12 each, to be delivered in two days. L1 leaves units by day, today first. "
+        "Stressed rows were clipped. "
+        f"Money left in the end: {charts.written(_last(shown).money_left)}."
     )
     html = charts.table(columns, rows, highlight=clipped)
     return Panel(f"One day, {_where(shown)}: {player}", html, note, wide=True)

@@ -190,7 +190,7 @@ def _columns(row: dict[str, Any], factory: int, days: list[dict[str, Any]]) -> d
 
 
 def _stock_after(row: dict[str, Any], day: dict[str, Any]) -> int:
-    """Units of input in the evening, which the table has only as the next morning's."""
+    """Units of input in the evening, which the table has only as the next day's start."""
     if RULES[track_named(row["track"])].perishable:
         return 0
     left = day["bought"] + day["supply_quantity"] - day["produced"]
@@ -243,7 +243,7 @@ def _negotiations(
     lowest: list[list[int]],
     steps: int,
 ) -> list[list[list[Any]]]:
-    """By day, each talk as [opener, other, ending, offers]; see `dialogues.written`."""
+    """By day, each negotiation as [opener, other, ending, offers]; see `negotiations.written`."""
     num_levels = max(levels) + 1
     agreements = {}
     for contract in contracts:

@@ -1,8 +1,8 @@
 """Effects of players beside effects of slots, and the tournament's own score, for all resamples.
 
-Worlds of one configuration share sizes, prices and fillers, so they are drawn together or not at
-all. Everything resampled is a sum over configurations: a resample is a row of weights, and all of
-them are one product of matrices.
+Worlds of one configuration share sizes, prices and background agents, so they are drawn together or
+not at all. Everything resampled is a sum over configurations: a resample is a row of weights, and
+all of them are one product of matrices.
 Axes: R resamples, C configurations, N players, M unordered pairs of players.
 """
 

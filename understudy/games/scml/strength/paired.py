@@ -75,7 +75,7 @@ class PairedComparisons:
     ends: Array
     """(M, 2): the players of each pair; the first comes first in the alphabet."""
     pair: Array
-    """Which pair, by meeting."""
+    """Which pair, by comparison."""
     one: Array
     """Its row, of the pair's first player."""
     other: Array
@@ -105,7 +105,7 @@ class PairedComparisons:
         )
 
     def duels(self, rows: Rows) -> tuple[Array, Array, Array]:
-        """(C, M) each, of meetings with the same dice: how many, the first player's wins, and gaps.
+        """(C, M) each, with the same random state: how many, the first player's wins, and gaps.
 
         A tie is half a win; a gap is what the first player scored above the second.
         """

@@ -2,7 +2,8 @@
 
 Where a factory stands matters more than who runs it, so players are compared slot by slot: the
 competitors of a configuration take turns in its slots, all else equal. What one player scored above
-another in the same slot is theirs; what the slot is worth drops out. Fillers are not assessed.
+another in the same slot is theirs; what the slot is worth drops out. Background agents are not
+assessed.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ class Rates:
     bankrupt: float
     """Share of worlds."""
     agreement: float | None
-    """Talks that ended with a contract."""
+    """Negotiations that ended with a contract."""
     shortfall: float | None
     """Units promised that could not be made."""
     unsafe: float | None
@@ -61,7 +62,7 @@ class PlayerStrength:
     official: Estimate
     """As the tournament counts: the mean without upper outliers."""
     win_rate: Estimate | None
-    """Share of meetings in the same slot where it scored higher, ties half."""
+    """Share of paired comparisons in the same slot where it scored higher, ties half."""
     levels: Mapping[str, AtLevel]
     rates: Rates
 
@@ -73,7 +74,7 @@ class Pair:
     player: str
     opponent: str
     rows: int
-    """Times both had the same slot with the same dice."""
+    """Times both had the same slot with the same random state."""
     configurations: int
     difference: Estimate | None
     """Mean of what `player` scored above `opponent` there."""
@@ -83,7 +84,7 @@ class Pair:
 
     @property
     def beats(self) -> bool | None:
-        """Whether `player` is the stronger one; None where the interval of meetings leaves open."""
+        """Whether `player` is the stronger one; None where the interval leaves it open."""
         if self.difference is None:
             return None
         return True if self.difference.low > 0 else False if self.difference.high < 0 else None

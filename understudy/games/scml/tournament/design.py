@@ -1,9 +1,9 @@
 """Who meets whom: tournaments planned world by world, before anything is played.
 
 A *configuration* is a world without its players. Some of its factories are *slots* for competitors,
-the others belong to fillers, the same in every world of the configuration. Competitors come in
-sets as large as there are slots, and each set is rotated through the slots, one world per turn: in
-every slot each of them plays once, all else equal. That makes their scores comparable.
+the others belong to background agents, the same in every world of the configuration. Competitors
+come in sets as large as there are slots, and each set is rotated through the slots, one world per
+turn: in every slot each of them plays once, all else equal. That makes their scores comparable.
 """
 
 import random
@@ -42,7 +42,7 @@ MOST_CONFIGS = 10**6
 
 @dataclass(frozen=True)
 class WorldPlan:
-    """A world to be played. Worlds of the same `seed` have the same configuration and fillers."""
+    """A world to be played. Those of the same `seed` share configuration and background agents."""
 
     match: str
     field: str
@@ -54,7 +54,7 @@ class WorldPlan:
     players: tuple[PlayerRef, ...]
     """By factory, the first level first."""
     slots: tuple[int, ...]
-    """The factories of those that compete; the others are fillers."""
+    """The factories of those that compete; the others are background agents."""
     conserve_stock: bool = False
     simulator: Simulator = "engine"
     watched: frozenset[str] | None = None

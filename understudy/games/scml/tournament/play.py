@@ -56,8 +56,8 @@ class Game:
 def play(plans: Sequence[WorldPlan]) -> Played:
     """Play the worlds; those that need not be recorded in full are recorded in outline.
 
-    An agent that fails leaves the talk it failed in, and the world goes on; in scml its exception
-    ends the world, whose days and contracts end there. Either way it is among the faults.
+    An agent that fails leaves the negotiation it failed in, and the world goes on; in scml its
+    exception ends the world, whose days and contracts end there. Either way it is among the faults.
     """
     results: list[pa.Table] = []
     recordings: dict[str, list[pa.Table]] = {table.name: [] for table in (*RECORDINGS, ADVICE)}
@@ -135,7 +135,7 @@ def _watched(plan: WorldPlan) -> set[int] | None:
 
 
 def _seed(plan: WorldPlan) -> None:
-    """The dice of the agents: others for each run of a configuration."""
+    """The random states of the agents: others for each run of a configuration."""
     ours, numpys = np.random.SeedSequence([plan.seed, plan.run]).generate_state(2).tolist()
     random.seed(ours)
     np.random.seed(numpys)

@@ -38,22 +38,23 @@ _WIDE, _NARROW = RULES["std"].quantity_factor, RULES["oneshot"].quantity_factor
 
 
 class Packed(NamedTuple):
-    """States one after the other, and their talks one after the other."""
+    """States one after the other, and their negotiations one after the other."""
 
     facts: Floats
     """[states, NUM_FACTS]."""
     commitments: Ints
     """[states, 4, DAYS]: bought, its money, sold, its money."""
     first: Ints
-    """[states + 1]: the talks of state s are first[s] to first[s + 1]."""
+    """[states + 1]: the negotiations of state s are first[s] to first[s + 1]."""
     negotiations: Ints
-    """[talks, 4]: whether we buy, round, and which rows of `said` are its own: start and length."""
+    """[negotiations, 4]: whether we buy, round, and which rows of `offers` are its own: start and
+    length."""
     offers: Ints
-    """[offers, 4]: whether mine, quantity, delivery day, unit price. Talks may share rows."""
+    """[offers, 4]: whether mine, quantity, delivery day, unit price. Negotiations share rows."""
 
     @property
     def state_of(self) -> Ints:
-        """Which state a talk belongs to, [talks]."""
+        """Which state a negotiation belongs to, [negotiations]."""
         return np.repeat(np.arange(len(self.facts)), np.diff(self.first))
 
 
@@ -118,7 +119,7 @@ def _facts(state: State) -> tuple[float, ...]:
 
 
 def unpacked(columns: Packed, partners: Sequence[str]) -> Iterator[State]:
-    """The states, with the partners' names by talk."""
+    """The states, with the partners' names by negotiation."""
     for row, facts in enumerate(columns.facts.tolist()):
         profile, day_start = _profile(facts), _day_start(facts)
         promised = columns.commitments[row, :, : profile.horizon + 1].tolist()
@@ -204,7 +205,7 @@ def price_range(facts, buys):  # type: ignore[no-untyped-def]
 
 @kernel
 def heard_row(columns, negotiation):  # type: ignore[no-untyped-def]
-    """The row of `said` with the partner's offer that lies on the table; -1: none does."""
+    """The row of `offers` with the partner's offer that lies on the table; -1: none does."""
     start, length = (
         columns.negotiations[negotiation, START],
         columns.negotiations[negotiation, LENGTH],

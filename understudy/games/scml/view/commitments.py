@@ -37,8 +37,8 @@ class CommitmentBook(NamedTuple):
     inputs: Ints
     """[days]: units of input known to be there, as `find_inputs` left them."""
     limits: Ints
-    """[NUM_LIMITS]: stock this morning, days for which a delivery can be agreed, lines, whether
-    input keeps and whether stock is conserved."""
+    """[NUM_LIMITS]: stock at the start of the day, days for which a delivery can be agreed, lines,
+    whether input keeps and whether stock is conserved."""
     committed: Ints
     """[2]: units promised since the book was opened, buying and selling. Those bought may still not
     come: they are no input, but need not be bought again."""

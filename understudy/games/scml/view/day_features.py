@@ -80,7 +80,7 @@ def _static(facts, book, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _situation(columns, s, remaining, on_table, out):  # type: ignore[no-untyped-def]
-    """Of all talks together; units and money on the table by day go into `on_table`."""
+    """Of all negotiations together; units and money on the table by day go into `on_table`."""
     at = f.SITUATION_AT
     facts, days = columns.facts[s], p.agreeable_days(columns.facts[s])
     for k in range(len(on_table)):
@@ -107,9 +107,9 @@ def _situation(columns, s, remaining, on_table, out):  # type: ignore[no-untyped
 
 @kernel
 def _side(columns, s, buys, on_table):  # type: ignore[no-untyped-def]
-    """Talks on one side, those with an offer, their units, the best price and the latest round.
+    """One side: negotiations, those with an offer, their units, the best price, the latest round.
 
-    Sums are rounded after each talk, because they were when the networks were trained.
+    Sums are rounded after each negotiation, because they were when the networks were trained.
     """
     facts, side = columns.facts[s], BUYING if buys else SELLING
     low, high = p.price_range(facts, buys)

@@ -13,7 +13,7 @@ from understudy.games.scml.domain import DAYS
 
 MOST: Final = 4.0
 HISTORY: Final = 40
-"""Offers of a talk that are shown, the latest; a talk has 20 rounds, and two speak in each."""
+"""Offers of a negotiation that are shown, the latest; it has 20 rounds, and two speak in each."""
 
 STATIC: Final = {
     "balance": "money",
@@ -29,7 +29,7 @@ STATIC: Final = {
     "lines": "units that can be made in a day; 1 = 10",
     "range_in": "highest less lowest price when buying, as a share of the trading price",
     "range_out": "likewise when selling",
-    "supply": "units forced on us today",
+    "supply": "units of exogenous supply today",
     "supply_price": "their unit price over the trading price; 0 = none",
     "sale": "units to be delivered to the outside today",
     "sale_price": "their unit price over the trading price; 0 = none",
@@ -60,7 +60,7 @@ TEMPORAL: Final = {
 }
 """By days from now; nothing of days on which no delivery can be agreed."""
 SITUATION: Final = {
-    "talks_buying": "open talks with suppliers in this decision; 1 = 6",
+    "talks_buying": "open negotiations with suppliers in this decision; 1 = 6",
     "talks_selling": "with consumers",
     "offers_buying": "of these with an offer on the table",
     "offers_selling": "likewise",
@@ -70,9 +70,9 @@ SITUATION: Final = {
     "best_selling": "the highest price on offer; 0 = none",
     "to_buy": "most units that L1 lets buy for one day",
     "to_sell": "units that L1 lets sell, mean over the days there are",
-    "round": "the latest of all talks, as a share",
+    "round": "the latest of all negotiations, as a share",
 }
-"""Of all talks of a decision; with STATIC before it, it makes up the overall features."""
+"""Of all negotiations of a decision; with STATIC before it, it makes up the overall features."""
 THREAD: Final = {
     "buys": "1 = we buy",
     "sells": "1 = we sell",
@@ -98,19 +98,19 @@ THREAD: Final = {
     "baseline_price": "its price",
     "bound": "most units that L1 allows on the day under discussion: the offer's, else L1's",
     "payable": "units that B_free pays for at that price; 0 when selling",
-    "rivals": "other open talks on this side in this decision; 1 = 6",
+    "rivals": "other open negotiations on this side in this decision; 1 = 6",
     "rival_units": "units that these offer or ask for",
     "better_rivals": "share of the rivals' offers with a better price for us",
     **{f"day_{name}": f"on the day under discussion: {what}" for name, what in TEMPORAL.items()},
 }
-"""Of one talk."""
+"""Of one negotiation."""
 PAST_OFFER: Final = {
     "mine": "1 = our offer, 0 = the partner's",
     "quantity": "units",
     "ahead": "delivery day",
     "price": "unit price",
 }
-"""Of an offer in a talk's history."""
+"""Of an offer in a negotiation's history."""
 TURN: Final = {
     **{f"left_{day}": f"units that L1 still allows {day} days from now" for day in range(DAYS)},
     "left_payable": "units that the money left pays for at the baseline's price; 0 when selling",
@@ -119,12 +119,12 @@ TURN: Final = {
     "has_base": "1 = L1 still has an offer to make; without one the next two are 0",
     "base_quantity": "its units",
     "base_ahead": "its delivery day",
-    "served": "talks on this side that came before; 1 = 6",
-    "waiting": "talks on this side that come after",
+    "served": "negotiations on this side that came before; 1 = 6",
+    "waiting": "negotiations on this side that come after",
     "given": "units promised on this side in this decision, by those before",
-    "weight": "L4's weight of this talk",
+    "weight": "L4's weight of this negotiation",
 }
-"""When a talk's turn comes: what the talks before it have left."""
+"""When a negotiation's turn comes: what the negotiations before it have left."""
 OVERALL: Final = STATIC | SITUATION
 
 
@@ -140,4 +140,4 @@ THREAD_AT: Final = columns_of(THREAD)
 PAST_OFFER_AT: Final = columns_of(PAST_OFFER)
 TURN_AT: Final = columns_of(TURN)
 DAY_IN_THREAD: Final = len(THREAD) - len(TEMPORAL)
-"""Where a talk's row begins to say what TEMPORAL says of the day under discussion."""
+"""Where a negotiation's row begins to say what TEMPORAL says of the day under discussion."""

@@ -1,9 +1,8 @@
-"""States from recordings: what a factory knew at each of its decisions, and each morning.
+"""States from recordings: what a factory knew at each of its decisions, and at each day start.
 
 Everything is rebuilt in columns (`columns.py`), for all worlds of a recording at once;
 `decisions_of` gives the same as objects, one call after the other. A state holds nothing from after
-its moment: contracts are those made by then, offers those said by then, and of a day only the
-morning.
+its moment: contracts and offers are those made by then, and of a day only its start is known.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,7 +44,7 @@ _DAY_START = (
 
 
 class Answer(NamedTuple):
-    """What was decided about one talk."""
+    """What was decided about one negotiation."""
 
     response: str | None
     """accept, reject or end; none where nothing was asked."""
@@ -66,11 +65,11 @@ class Recalled(NamedTuple):
     state: State
     """Right before the answer."""
     answers: tuple[Answer, ...]
-    """By talk of the state."""
+    """By negotiation of the state."""
 
 
 class DayStarts(NamedTuple):
-    """The mornings of solvent factories, in columns; no talk has begun."""
+    """The day starts of solvent factories, in columns; no negotiation has begun."""
 
     states: Packed
     owner: Ints
@@ -85,9 +84,9 @@ class Calls(NamedTuple):
     owner: Ints
     """[states]: which factory of all worlds."""
     row: Ints
-    """[talks]: in the table `decisions`."""
+    """[negotiations]: in the table `decisions`."""
     partner: Ints
-    """[talks]: likewise of all worlds."""
+    """[negotiations]: likewise of all worlds."""
 
 
 def decisions_of(recordings: Recordings, players: frozenset[str] | None) -> Iterator[Recalled]:
@@ -127,7 +126,7 @@ class Recording:
         self.profiles = self.profiles.reshape(-1, p.DAY)
         self.level = self.profiles[:, p.LEVEL].astype(np.int64)
         self.opens: Bools = (self.profiles[:, p.LEVELS] - self.level) % 2 == 1
-        """Makes the first offer in its talks."""
+        """Makes the first offer in its negotiations."""
         levels = [level for world in worlds for level in world["levels"]]
         within = np.arange(len(levels)) - self.first[self.world]
         self.names = [f"{k:02}@{level}" for k, level in zip(within.tolist(), levels, strict=True)]
@@ -229,7 +228,7 @@ class Recording:
         """Of the chosen factories.
 
         Decisions of a day that was never ended are left out, and first proposals of a factory that
-        does not open its talks: they go nowhere.
+        does not open its negotiations: they go nowhere.
         """
         table = self._decisions
         owner, day = self.owner(table), table["day"].to_numpy().astype(np.int64)
@@ -248,7 +247,7 @@ class Recording:
         call = codes(table["call"], CALLS)
         negotiations, offers, was_heard = self._negotiations(table, owner, day, partner, call)
         goes_nowhere = (call == FIRST_PROPOSALS) & ~self.opens[owner]
-        too_early = (call == COUNTER_ALL) & ~was_heard  # nothing was asked of this talk yet
+        too_early = (call == COUNTER_ALL) & ~was_heard  # nothing was asked of this negotiation yet
         kept = ~goes_nowhere & ~too_early
         negotiations, row, owner, day, partner, moment = (
             column[kept] for column in (negotiations, row, owner, day, partner, moment)
@@ -269,20 +268,20 @@ class Recording:
     def _negotiations(
         self, table: pa.Table, owner: Ints, day: Ints, partner: Ints, call: Ints
     ) -> tuple[Ints, Ints, Bools]:
-        """Talks and what was said in them, as in `Packed`, by row; and whether an offer was heard.
+        """Negotiations and their offers, as in `Packed`, by row; and whether an offer was heard.
 
-        The rows are in order of time. A talk's offers lie one after the other; a decision knows
-        those before it and the one it is about.
+        The rows are in order of time. A negotiation's offers lie one after the other; a decision
+        knows those before it and the one it is about.
         """
         key = (owner * self.day_row.shape[1] + day) * len(self.names) + partner
         order = np.argsort(key, kind="stable")
         new = np.ones(len(order), bool)
         new[1:] = np.diff(key[order]) != 0
         begin = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
-        """By row in order of talks: the first row of the same talk."""
+        """By row in order of negotiations: the first row of the same negotiation."""
         heard, offered = offers_of(table, "heard")[order], offers_of(table, "offered")[order]
         was_heard = heard[:, 0] != NONE
-        # First proposals of a factory that does not open its talks go nowhere.
+        # First proposals of a factory that does not open its negotiations go nowhere.
         was_made = (offered[:, 0] != NONE) & (
             (call[order] != FIRST_PROPOSALS) | self.opens[owner[order]]
         )
@@ -303,7 +302,7 @@ class Recording:
 
 
 def _rounds(table: pa.Table, call: Ints, was_heard: Bools, order: Ints, begin: Ints) -> Ints:
-    """The round of the talk, in order of talks; an agent knows it from the offers it hears."""
+    """The round, in order of negotiations; an agent knows it from the offers it hears."""
     round_ = table["round"].to_numpy().astype(np.int64)[order]
     last = np.maximum.accumulate(np.where(was_heard, np.arange(len(order)), NONE))
     heard_at = np.where(last >= begin, round_[np.maximum(last, 0)], 0)

@@ -29,17 +29,17 @@ def day_start_input(static: Float32s, temporal: Float32s, role: Float32s) -> Flo
 def state_input(
     static: Float32s, temporal: Float32s, situation: Float32s, goals: Float32s
 ) -> Float32s:
-    """The part of L3's that all talks of a decision share, [rows, ...]."""
+    """The part of L3's that all negotiations of a decision share, [rows, ...]."""
     return np.concatenate([static, _flat(temporal), situation, goals], axis=1)
 
 
 def negotiation_input(thread: Float32s, turn: Float32s) -> Float32s:
-    """The part of L3's that is of one talk, [rows, ...]."""
+    """The part of L3's that is of one negotiation, [rows, ...]."""
     return np.concatenate([thread, turn], axis=1)
 
 
 def overall_input(static: Float32s, situation: Float32s, goals: Float32s) -> Float32s:
-    """L4's, beside the features of each talk, [rows, OVERALL_INPUTS]."""
+    """L4's, beside the features of each negotiation, [rows, OVERALL_INPUTS]."""
     return np.concatenate([static, situation, goals], axis=1)
 
 

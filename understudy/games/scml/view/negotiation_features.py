@@ -1,4 +1,4 @@
-"""THREAD and SAID of every talk, compiled: `observe.py` calls it after the states are filled."""
+"""THREAD and PAST_OFFER of every negotiation, compiled: `observe.py` calls it after the states."""
 
 from understudy.games.scml.domain import BUYING, ROUNDS, SELLING
 from understudy.games.scml.kernels import kernel
@@ -11,7 +11,7 @@ from understudy.games.scml.view.scales import AHEAD, CROWD, cut, position_in
 
 @kernel
 def fill_negotiations(columns, out):  # type: ignore[no-untyped-def]
-    """What L1 says of each talk, and its features."""
+    """What L1 says of each negotiation, and its features."""
     for s in range(len(columns.facts)):
         facts, money = columns.facts[s], out.money[s]
         for negotiation in range(columns.first[s], columns.first[s + 1]):
@@ -53,7 +53,7 @@ def _on_the_table(facts, columns, buys, row, most, fits, out):  # type: ignore[n
 
 @kernel
 def _so_far(facts, columns, negotiation, out):  # type: ignore[no-untyped-def]
-    """The talk, and how far both sides have come."""
+    """The negotiation, and how far both sides have come."""
     at = f.THREAD_AT
     lines, today = facts[p.LINES], facts[p.DAY]
     buys, start = (
@@ -109,7 +109,7 @@ def _safety(facts, buys, remaining, money, ahead, price, baseline, out):  # type
 
 @kernel
 def _rivals(columns, s, negotiation, row, out):  # type: ignore[no-untyped-def]
-    """The other talks of this decision on the same side."""
+    """The other negotiations of this decision on the same side."""
     at = f.THREAD_AT
     buys, others, units, with_offer, better = columns.negotiations[negotiation, p.BUYS], 0, 0, 0, 0
     for other in range(columns.first[s], columns.first[s + 1]):
@@ -139,7 +139,7 @@ def _day_under_discussion(ahead, temporal, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def fill_histories(columns, out):  # type: ignore[no-untyped-def]
-    """What was said in each talk, the latest HISTORY offers."""
+    """The latest HISTORY offers of each negotiation."""
     at = f.PAST_OFFER_AT
     for s in range(len(columns.facts)):
         facts = columns.facts[s]

@@ -19,14 +19,14 @@ from understudy.games.scml.view.state import State
 
 
 class Observed(NamedTuple):
-    """Features of states and of their talks, and what L1 says before any room is taken."""
+    """Features of states and their negotiations, and what L1 says before any capacity is taken."""
 
     static: Float32s
     """[states, STATIC]."""
     temporal: Float32s
     """[states, DAYS, TEMPORAL]."""
     days: Bools
-    """[states, DAYS]: for which a delivery can be agreed; of the others nothing is told."""
+    """[states, DAYS]: for which a delivery can be agreed; of the others nothing is known."""
     can: Float32s
     """[states, 2]: whether this factory buys from others, sells to others."""
     situation: Float32s
@@ -36,17 +36,17 @@ class Observed(NamedTuple):
     money: Floats
     """[states]: B_free."""
     thread: Float32s
-    """[talks, THREAD]."""
+    """[negotiations, THREAD]."""
     history: Float32s
-    """[talks, HISTORY, SAID]: what was said, oldest first, then nothing."""
+    """[negotiations, HISTORY, PAST_OFFER]: the offers made, oldest first, then nothing."""
     length: Int32s
-    """[talks]: how much of it there is."""
+    """[negotiations]: how much of it there is."""
     role: Float32s
-    """[talks, 2]: buying, selling."""
+    """[negotiations, 2]: buying, selling."""
     baseline: Int32s
-    """[talks, 3]: L1's own offer: units (0: it has none), days ahead, unit price."""
+    """[negotiations, 3]: L1's own offer: units (0: it has none), days ahead, unit price."""
     safe: Bools
-    """[talks]: L1 allows to accept what lies on the table."""
+    """[negotiations]: L1 allows to accept what lies on the table."""
 
 
 def observed(columns: Packed, settings: SafetySettings | None = None) -> Observed:
@@ -96,11 +96,11 @@ def can(state: State) -> Float32s:
 
 
 def threads(state: State, settings: SafetySettings | None = None) -> Float32s:
-    """Every talk beside the others, [talks, THREAD]."""
+    """Every negotiation beside the others, [negotiations, THREAD]."""
     return observe(state, settings).thread
 
 
 def overall(state: State, settings: SafetySettings | None = None) -> Float32s:
-    """The day and all talks together, [OVERALL]."""
+    """The day and all negotiations together, [OVERALL]."""
     found = observe(state, settings)
     return np.concatenate([found.static[0], found.situation[0]])

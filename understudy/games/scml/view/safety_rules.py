@@ -15,7 +15,7 @@ def made_of(there, ordered, lines):  # type: ignore[no-untyped-def]
 
 @kernel
 def stock_after(stock, arriving, made, keeps, conserves):  # type: ignore[no-untyped-def]
-    """Input in hand the next morning; in scml it only ever grows."""
+    """Input in hand at the next day's start; in scml it only ever grows."""
     if not keeps:
         return 0
     left = arriving - made

@@ -1,4 +1,4 @@
-"""What a factory knows when it decides: its place in the chain, its morning, promises and talks.
+"""What a factory knows when it decides: profile, day-start state, commitments, negotiations.
 
 A state is built live from what the simulator shows an agent, or from a recording
 (`from_recording.py`). Whoever reads it cannot tell which.
@@ -29,11 +29,11 @@ class FactoryProfile:
     perishable: bool
     suppliers: int
     consumers: int
-    """How many factories there are to talk to on either side."""
+    """How many factories there are to negotiate with on either side."""
 
     @property
     def opens(self) -> bool:
-        """Whether this factory makes the first offer in its talks: every second level does."""
+        """Whether this factory makes the first offer: every second level does."""
         return (self.levels - self.level) % 2 == 1
 
     @property
@@ -56,7 +56,7 @@ class DayStart:
     balance: float
     supply_quantity: int
     supply_price: int
-    """Forced purchase from outside; its total price."""
+    """Exogenous purchase; its total price."""
     sale_quantity: int
     sale_price: int
     price_in: float
@@ -83,7 +83,7 @@ class Commitments:
 
 
 class PastOffer(NamedTuple):
-    """An offer in a talk."""
+    """An offer in a negotiation."""
 
     mine: bool
     quantity: int
@@ -93,7 +93,7 @@ class PastOffer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class OpenNegotiation:
-    """A talk that is still open."""
+    """A negotiation that is still open."""
 
     partner: str
     buys: bool
@@ -144,7 +144,7 @@ def profile_of(awi: Any) -> FactoryProfile:
 
 
 def day_start_of(awi: Any, stock_falls: bool = False) -> DayStart:
-    """From what the simulator shows in the morning, and what the agent has seen before."""
+    """From what the simulator shows at the start of a day, and what the agent has seen before."""
     prices = awi.trading_prices
     price_in, price_out = awi.current_input_issues[2], awi.current_output_issues[2]
     return DayStart(
@@ -189,14 +189,14 @@ def _solvent_total(awi: Any, by_partner: Mapping[str, int] | None) -> int:
 
 
 class Memory:
-    """What was said in today's talks. An agent keeps one and tells it what it hears and answers."""
+    """The offers of today's negotiations, as an agent hears and makes them."""
 
     def __init__(self) -> None:
         self._offers: dict[str, list[PastOffer]] = {}
         self._round: dict[str, int] = {}
 
     def open_day(self) -> None:
-        """Talks of yesterday are over."""
+        """Negotiations of yesterday are over."""
         self._offers, self._round = {}, {}
 
     def hear(self, partner: str, round_: int, offer: Sequence[int] | None) -> None:
@@ -213,6 +213,6 @@ class Memory:
             self._offers.setdefault(partner, []).append(PastOffer(True, quantity, day, price))
 
     def negotiation(self, partner: str, buys: bool) -> OpenNegotiation:
-        """What was said with a partner."""
+        """The negotiation with a partner."""
         offers = tuple(self._offers.get(partner, ()))
         return OpenNegotiation(partner, buys, self._round.get(partner, 0), offers)

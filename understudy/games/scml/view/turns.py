@@ -1,8 +1,8 @@
-"""The talks of a decision one after the other: what is left when the turn of each comes.
+"""The negotiations of a decision one after the other: what is left when the turn of each comes.
 
-L4 says in which order talks are served. Each may promise what L1 allows beside all that those
-before it have promised in the same decision, so what L3 sees of a talk hangs on their answers. In
-play these are its own; in training they are the expert's. Both call `_turn`.
+L4 says in which order negotiations are served. Each may promise what L1 allows beside all that
+those before it have promised in the same decision, so what L3 sees of a negotiation depends on
+their answers. In play these are its own; in training they are the expert's. Both call `_turn`.
 """
 
 from typing import NamedTuple
@@ -29,18 +29,18 @@ from understudy.games.scml.view.scales import AHEAD, CROWD, cut
 
 
 class Turns(NamedTuple):
-    """By talk: what is left when its turn comes."""
+    """By negotiation: what is left when its turn comes."""
 
     features: Float32s
-    """[talks, TURN]."""
+    """[negotiations, TURN]."""
     left: Int32s
-    """[talks, DAYS]: Q_safe on its side."""
+    """[negotiations, DAYS]: Q_safe on its side."""
     money: Floats
-    """[talks]: B_free."""
+    """[negotiations]: B_free."""
     baseline: Int32s
-    """[talks, 3]: L1's offer: units (0: it has none), days ahead, unit price."""
+    """[negotiations, 3]: L1's offer: units (0: it has none), days ahead, unit price."""
     safe: Bools
-    """[talks]: L1 allows to accept what lies on the table."""
+    """[negotiations]: L1 allows to accept what lies on the table."""
 
 
 def no_turns(negotiations: int) -> Turns:
@@ -61,9 +61,9 @@ def all_turns(
     binding: Ints,
     settings: SafetySettings | None = None,
 ) -> Turns:
-    """Of many decisions, whose talks come in `order` (indices into the talks of all states).
+    """Of many decisions, whose negotiations come in `order` (indices into all of them).
 
-    `binding` is [talks, 3]: units (0: nothing was promised), days ahead and unit price.
+    `binding` is [negotiations, 3]: units (0: nothing was promised), days ahead and unit price.
     """
     settings = settings or SafetySettings()
     found, book, served = (
@@ -87,7 +87,7 @@ class LiveTurns:
         open_book(columns.facts[0], columns.commitments[0], *how, self._book)
 
     def come(self, negotiation: int) -> None:
-        """A talk's turn: what is left for it is in `found`."""
+        """A negotiation's turn: what is left for it is in `found`."""
         books = self._book, self._served
         _turn(self._columns, 0, negotiation, self._weight[negotiation], *books, self.found)
 
@@ -116,7 +116,7 @@ def _all_turns(columns, order, weight, binding, reserve, conserves, book, served
 
 @kernel
 def _turn(columns, s, negotiation, weight, book, served, out):  # type: ignore[no-untyped-def]
-    """What is left for a talk; `served` counts those before it by side."""
+    """What is left for a negotiation; `served` counts those before it by side."""
     at, facts, features = f.TURN_AT, columns.facts[s], out.features[negotiation]
     buys, lines, left = (
         columns.negotiations[negotiation, p.BUYS] != 0,

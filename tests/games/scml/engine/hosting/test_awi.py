@@ -19,8 +19,8 @@ OF_NEGMAS = {
     "negotiation_requests", "params", "requested_negotiations", "running_mechanism_dicts",
     "running_negotiations", "unsigned_contracts", "settings", "state",
 }  # fmt: skip
-"""For agents that ask for talks and sign contracts, which nobody does in this league; `settings`
-has more in scml, and `state` is the others put together."""
+"""For agents that ask for negotiations and sign contracts, which nobody does in this league;
+`settings` has more in scml, and `state` is the others put together."""
 QUESTIONS = [
     name
     for name in dir(StdAWI)
@@ -29,7 +29,7 @@ QUESTIONS = [
 
 
 def plain(value):
-    """In a form that can be compared; of a talk, how it stands."""
+    """In a form that can be compared; of a negotiation, how it stands."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, dict):
@@ -46,7 +46,7 @@ def plain(value):
 
 
 class Witness(StdAgent):
-    """Trades by a rule that needs no dice, and writes down all that it can see."""
+    """Trades by a rule that needs no random numbers, and writes down all that it can see."""
 
     seen: list = []  # noqa: RUF012
 

@@ -14,7 +14,7 @@ from understudy.games.scml.engine.world import World
 
 
 class Own(StdAgent):
-    """Makes itself, looks at its mornings, and listens."""
+    """Makes itself, looks at its day starts, and listens."""
 
     heard: list = []  # noqa: RUF012
 
@@ -81,7 +81,7 @@ def test_a_hosted_class_is_made_once_and_keeps_what_agents_share():
 # --- an agent in a world -------------------------------------------------------------------------
 
 
-def test_an_agent_knows_its_name_its_world_and_its_talks(world):
+def test_an_agent_knows_its_name_its_world_and_its_negotiations(world):
     world.run()
     for host, name in zip(world.hosts, ("00@0", "01@1"), strict=True):
         agent = host.agent
@@ -97,7 +97,7 @@ def test_before_it_joins_an_agent_has_no_world(world):
     assert world.hosts[0].agent.awi.current_step == 0
 
 
-def test_talks_are_open_until_they_end_and_both_hear_how(world):
+def test_negotiations_are_open_until_they_end_and_both_hear_how(world):
     Own.heard = []
     first, last = begun(world).hosts
     assert list(first.open_negotiations) == ["01@1"] and list(last.open_negotiations) == ["00@0"]

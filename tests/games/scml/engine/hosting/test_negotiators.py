@@ -1,4 +1,4 @@
-"""Voices: which kind an agent gets, when it is asked about all talks at once, and with what."""
+"""Negotiators: which kind an agent gets, when it is asked about all at once, and with what."""
 
 import pytest
 from negmas import SAOResponse
@@ -71,11 +71,11 @@ def test_what_a_method_takes_by_name():
     assert not takes(with_source, "dest") and not takes(with_places_only, "source")
 
 
-# --- all talks at once ---------------------------------------------------------------------------
+# --- all negotiations at once ---------------------------------------------------------------------
 
 
 class Joint:
-    """Decides about all talks; what it is asked is kept."""
+    """Decides about all negotiations; what it is asked is kept."""
 
     id = "me"
 
@@ -136,7 +136,7 @@ def test_it_waits_for_a_silent_partner_only_so_often():
     assert agent.asked == ["first", {"a": A}]
 
 
-def test_talks_that_have_ended_are_not_waited_for():
+def test_negotiations_that_have_ended_are_not_waited_for():
     agent = Joint({}, {"a": SAOResponse(REJECT_OFFER, C)})
     negotiator = sync_negotiator(agent, "a", "b")
     negotiator.close("b")
@@ -144,7 +144,7 @@ def test_talks_that_have_ended_are_not_waited_for():
     assert agent.asked[-1] == {"a": A}
 
 
-def test_silence_ends_a_talk_and_no_answer_rejects_without_an_offer():
+def test_silence_ends_a_negotiation_and_no_answer_rejects_without_an_offer():
     agent = Joint({}, {"a": None})
     negotiator = sync_negotiator(agent, "a", "b")
     negotiator.respond("a", state(A))
@@ -171,7 +171,7 @@ def test_a_type_error_is_tried_as_often_as_negmas_does():
         sync_negotiator(Joint({}, KeyError()), "a").respond("a", state(A))
 
 
-# --- talk by talk --------------------------------------------------------------------------------
+# --- negotiation by negotiation -------------------------------------------------------------------
 
 
 class Plain:
@@ -248,10 +248,10 @@ def test_the_watchdog_knows_whose_code_runs_and_for_how_many_calls():
 
 def test_an_agent_with_a_controller_of_its_own_begins_every_day_anew():
     agent = OwnController()
-    agent._negotiators = {"a": "a talk of today"}
+    agent._negotiators = {"a": "a negotiation of today"}
     agent.reset = lambda: seen.append(dict(agent._negotiators))
     agent._reset_for = seen = []
     negotiator = plain_negotiator(agent)
     negotiator.open_day({})
-    assert seen == [{}] and agent._negotiators == {"a": "a talk of today"}
+    assert seen == [{}] and agent._negotiators == {"a": "a negotiation of today"}
     assert isinstance(agent, SAOSyncController) and isinstance(agent, StdAgent)

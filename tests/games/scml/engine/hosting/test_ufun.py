@@ -20,7 +20,7 @@ DEALS = ((3, 0, 18), (2, 0, 21)), (False, True)
 
 
 class Reckoner(StdAgent):
-    """Asks what things are worth, in the morning, after each agreement and in the evening."""
+    """Asks what things are worth: at the start of a day, after agreements and in the evening."""
 
     seen: list = []  # noqa: RUF012
 
@@ -79,7 +79,7 @@ def test_it_is_made_when_first_looked_at(host):
     assert ufun.production_cost == 2
 
 
-def test_looking_rolls_no_dice(host):
+def test_looking_draws_no_random_numbers(host):
     random.seed(3)
     np.random.seed(3)
     before = random.getstate(), np.random.get_state()[1].tolist()
@@ -99,7 +99,7 @@ def test_what_was_agreed_before_it_was_made_counts_as_what_was_agreed_after(host
     assert worth(early) == worth(late) == 4 * 33 - 4 * 18 - 4 * 2
 
 
-def test_forced_trades_can_be_left_out():
+def test_exogenous_contracts_can_be_left_out():
     config = chain((0, 1), [supply(4), demand(3)])
     first, _ = begun(World(config, [(StdDoNothingAgent, {})] * 2)).hosts
     with_them, without = (first.make_ufun(add_exogenous=chosen) for chosen in (True, False))

@@ -272,7 +272,7 @@ class HostedAWI(StdAWI):
         self._supplied_between.clear()
         self._later_sales = self._later_supplies = None
 
-    # --- talks -----------------------------------------------------------------------------------
+    # --- negotiations -----------------------------------------------------------------------------
 
     @property
     def current_input_outcome_space(self) -> Any:
@@ -286,7 +286,7 @@ class HostedAWI(StdAWI):
 
     @property
     def current_negotiation_details(self) -> dict[str, dict[str, NegotiationDetails]]:
-        """Today's talks that have not ended, by side and partner."""
+        """Today's negotiations that have not ended, by side and partner."""
         found: dict[str, dict[str, NegotiationDetails]] = {"buy": {}, "sell": {}}
         for partner, negotiation in self.agent.open_negotiations.items():
             found[_side_of(negotiation, self.agent.id)][partner] = NegotiationDetails(

@@ -1,9 +1,10 @@
 """When a hosted agent fails: an exception, or a call that does not come back.
 
-Where scml lets an exception end the whole world, and abandons a talk whose agent does not answer
-in time, a world of ours writes the fault down and goes on: an agent that fails in a talk leaves
-that talk, one that cannot even be made is replaced by one that does nothing, and one that fails
-elsewhere is as if it had done nothing. With `strict` the exception is raised, as scml does.
+Where scml lets an exception end the whole world, and abandons a negotiation whose agent does not
+answer in time, a world of ours writes the fault down and goes on: an agent that fails in a
+negotiation leaves that negotiation, one that cannot even be made is replaced by one that does
+nothing, and one that fails elsewhere is as if it had done nothing. With `strict` the exception is
+raised, as scml does.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """An unmodified scml agent at work in our world.
 
 The agent is made as scml makes it, and given an owner and a window on the world. All calls into its
-code go through here or through its voice in talks, so that whatever it raises is caught.
+code go through here or through its negotiators, so that whatever it raises is caught.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ _entry = tuple.__new__  # what a named tuple's own constructor calls, without th
 
 
 class HostedNegotiator:
-    """What an agent finds under `self.negotiators[partner]`: the way to one talk."""
+    """What an agent finds under `self.negotiators[partner]`: the way to one negotiation."""
 
     __slots__ = ("id", "nmi", "owner")
 
@@ -119,10 +119,10 @@ class Host:
         self.agent._preferences = self.ufun
         return self.ufun
 
-    # --- talks -----------------------------------------------------------------------------------
+    # --- negotiations -----------------------------------------------------------------------------
 
     def meet(self, negotiations: dict[str, Negotiation]) -> None:
-        """Today's talks, by partner, in the order they were called for."""
+        """Today's negotiations, by partner, in the order they were called for."""
         self.open_negotiations = dict(negotiations)
         self._negotiators = {
             partner: HostedNegotiator(partner, negotiation.view, self)
@@ -135,14 +135,14 @@ class Host:
         self.call(self.negotiator.open_day, negotiations)
 
     def close_negotiation(self, partner: str) -> None:
-        """A talk is over, before anybody hears how it ended (Negotiator._on_negotiation_end)."""
+        """It is over, before anybody hears how it ended (Negotiator._on_negotiation_end)."""
         self._negotiators[partner].nmi = None
         self.call(self.negotiator.close, partner)
 
     def agree(
         self, negotiation: Negotiation, partner: str, contract: NegmasContract | None
     ) -> None:
-        """A talk has ended with a contract (DefaultOneShotAdapter.on_negotiation_success)."""
+        """It has ended with a contract (DefaultOneShotAdapter.on_negotiation_success)."""
         quantity, day, price = negotiation.state.agreement
         is_buyer = negotiation.annotation["buyer"] == self.id
         register = self.awi._register_supply if is_buyer else self.awi._register_sale
@@ -154,7 +154,7 @@ class Host:
             self.call(self.agent.on_negotiation_success, contract, negotiation.view)
 
     def part(self, negotiation: Negotiation, partner: str, partners: list[str]) -> None:
-        """A talk has ended without (DefaultOneShotAdapter.on_negotiation_failure)."""
+        """It has ended without (DefaultOneShotAdapter.on_negotiation_failure)."""
         is_buyer = negotiation.annotation["buyer"] == self.id
         self.ufun.note("register_supply_failure" if is_buyer else "register_sale_failure", partner)
         self.open_negotiations.pop(partner, None)
@@ -167,7 +167,7 @@ class Host:
     # --- the day ---------------------------------------------------------------------------------
 
     def before_step(self) -> None:
-        """The morning."""
+        """The start of the day."""
         self.awi.refresh()
         self.awi._reset_sales_and_supplies()
         self.call(self.agent.before_step)

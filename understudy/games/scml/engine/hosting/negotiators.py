@@ -1,4 +1,4 @@
-"""How agents speak in their talks: one by one, or about all of them at once.
+"""How agents speak in their negotiations: one by one, or about all of them at once.
 
 An agent of the first kind has `propose` and `respond`. One of the second has `first_proposals` and
 `counter_all`; negmas' SAOSyncController collects the offers of all partners for it and hands out
@@ -49,7 +49,7 @@ def takes(method: Callable[..., Any], name: str) -> bool:
 
 
 class PlainNegotiator:
-    """Asks the agent about each talk by itself."""
+    """Asks the agent about each negotiation by itself."""
 
     def __init__(self, agent: Any, watchdog: Watchdog, give_up: GiveUp) -> None:
         self._agent = agent
@@ -61,7 +61,7 @@ class PlainNegotiator:
         self.give_up = give_up
 
     def open_day(self, negotiations: dict[str, Negotiation]) -> None:
-        """A new day: nothing is left of yesterday's talks."""
+        """A new day: nothing is left of yesterday's negotiations."""
         if self._inherited:
             negotiators = self._agent._negotiators
             self._agent._negotiators = {}  # there is nobody to be told that they have gone
@@ -71,7 +71,7 @@ class PlainNegotiator:
                 self._agent._negotiators = negotiators
 
     def close(self, partner: str) -> None:
-        """A talk has ended."""
+        """A negotiation has ended."""
         if self._inherited:
             self._agent._reset_for(partner)
 
@@ -117,7 +117,7 @@ class PlainNegotiator:
 
 
 class SyncNegotiator:
-    """Asks the agent about all its talks at once, when every partner has made an offer.
+    """Asks the agent about all its negotiations at once, when every partner has made an offer.
 
     Partners that were heard wait; a partner can wait only so often, then the agent is asked with
     what there is. Mirrors negmas' SAOSyncController method by method.
@@ -131,7 +131,7 @@ class SyncNegotiator:
         self.open_day({})
 
     def open_day(self, negotiations: dict[str, Negotiation]) -> None:
-        """A new day: nothing is left of yesterday's talks."""
+        """A new day: nothing is left of yesterday's negotiations."""
         self._negotiations = negotiations
         self._num_active = len(negotiations)
         self._heard: dict[str, Any] = {}
@@ -142,7 +142,7 @@ class SyncNegotiator:
         self._has_opened = False
 
     def close(self, partner: str) -> None:
-        """A talk has ended. Nobody will ask again for what else is kept of it."""
+        """A negotiation has ended. Nobody will ask again for what else is kept of it."""
         self._num_active -= 1
         self._heard.pop(partner, None)
         self._states.pop(partner, None)
@@ -210,7 +210,7 @@ class SyncNegotiator:
     def _decide(self) -> None:
         answers = self._call(self._agent.counter_all, offers=self._heard, states=self._states)
         for partner in self._negotiations:
-            if partner not in answers:  # left out: that talk is over
+            if partner not in answers:  # left out: that negotiation is over
                 self._responses[partner], self._proposals[partner] = END_NEGOTIATION, None
                 self._waits[partner] = 0
                 continue

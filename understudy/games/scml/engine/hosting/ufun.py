@@ -37,7 +37,7 @@ class DeferredUFun(OneShotUFun):
         return getattr(self, name)
 
     def note(self, *event: Any) -> None:
-        """Tell it of a talk's end: the name and arguments of one of its `register_` methods."""
+        """Tell it how a negotiation ended: one of its `register_` methods and the arguments."""
         if self._events is not None:
             self._events.append(event)
         else:

@@ -3,7 +3,7 @@
 Stories (version 1, from `world_page.py`) are laid into the page as JSON, in
 `<script class="scml-world">`. The scripts beside this file read them: `story.js` makes numbers of
 them, `chain.js` draws the supply chain, `charts.js` the days, `factory.js` one factory's day and
-its talks; `explorer.js` is the page around it.
+its negotiations; `explorer.js` is the page around it.
 """
 
 from collections.abc import Mapping, Sequence

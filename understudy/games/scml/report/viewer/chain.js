@@ -49,7 +49,7 @@ class Box {
     this.bar.style.width = `${50 * Math.min(2, Math.max(0, score))}%`;
     element.classList.toggle("bankrupt", bankrupt);
     element.setAttribute("aria-pressed", String(selected));
-    element.title = `${factory.name}, a ${factory.competes ? "competitor" : "filler"}: score ${number(score, 3)}, `
+    element.title = `${factory.name}, a ${factory.competes ? "competitor" : "background agent"}: score ${number(score, 3)}, `
       + `stock ${stock}${bankrupt ? `, bankrupt since day ${factory.bankrupt}` : ""}`;
   }
 }
@@ -127,7 +127,7 @@ class Chain {
     return group;
   }
 
-  // Forced trades with the outside world: short arrows at the edges.
+  // Exogenous contracts: short arrows at the edges.
   outside(right) {
     return this.world.factories.flatMap((factory) => {
       const { left, right: end, y } = this.places[factory.place];

@@ -72,7 +72,7 @@ class FactoryLines {
     this.paths = world.factories.map(({ color, competes, place }) =>
       this.chart.line(rows[place], color, competes ? "competes" : ""));
     const key = (factory) => {
-      const made = words(factory.competes ? `\u2605 ${factory.player}` : "fillers", "we-key");
+      const made = words(factory.competes ? `\u2605 ${factory.player}` : "background agents", "we-key");
       made.style.setProperty("--mine", factory.color);
       return made;
     };

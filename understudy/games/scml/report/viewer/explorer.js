@@ -11,7 +11,7 @@ const ICONS = {
 const MODES = { made: "made today", due: "delivered today" };
 const LEGEND = "Goods flow from left to right: each factory buys one product, makes the next from it and sells that on. "
   + "Lines are contracts, thicker for more units; dashed: never delivered, because a side went bankrupt or the world ended. "
-  + "Numbers at the outer edges are trades forced by the outside. \u2605 marks competitors, the others fill the world. "
+  + "Numbers at the outer edges are exogenous contracts. \u2605 marks competitors, the others fill the world. "
   + "The bar in a box is its score, the tick is 1. Click a factory to follow it.";
 const SCORE = {
   title: "Score",
@@ -70,7 +70,7 @@ class Explorer {
     this.chain = new Chain((factory) => this.select(factory));
     this.summary = make("p", { className: "we-summary" });
     this.factoryDay = new FactoryDay();
-    this.talks = new Talks();
+    this.negotiations = new Negotiations();
     this.stockLines = new FactoryLines(STOCK, seek);
     this.charts = [new FactoryLines(SCORE, seek), new ProductionBars(seek), this.stockLines, new PriceLines(seek)];
     const card = (kind, label, ...children) => make("section", { className: `we-card ${kind}`, "aria-label": label }, ...children);
@@ -79,7 +79,7 @@ class Explorer {
         card("we-picture", "The supply chain", box("we-picture-top", this.summary, this.modeSwitch()),
           box("we-scroll", this.chain.heads, this.chain.element),
           make("p", { className: "we-about we-legend", textContent: LEGEND })),
-        box("we-side", this.factoryDay.element, this.talks.element),
+        box("we-side", this.factoryDay.element, this.negotiations.element),
         card("we-charts", "Charts", ...this.charts.map((chart) => chart.element))));
     this.root.tabIndex = -1;
     if (this.worlds.length) return;
@@ -136,8 +136,8 @@ class Explorer {
     this.chain.load(world);
     this.charts.forEach((chart) => chart.load(world));
     this.stockLines.chart.about.textContent = stockNote(world.story);
-    this.talks.open.clear();
-    // A competitor whose talks can be read is the best to begin with.
+    this.negotiations.open.clear();
+    // A competitor whose negotiations can be read is the best to begin with.
     const order = (factory) => 2 * factory.watched + factory.competes;
     this.selected = [...world.factories].sort((a, b) => order(b) - order(a))[0];
     this.seek(0);
@@ -150,7 +150,7 @@ class Explorer {
   }
 
   select(factory) {
-    if (factory !== this.selected) this.talks.open.clear();
+    if (factory !== this.selected) this.negotiations.open.clear();
     this.selected = factory;
     this.draw();
   }
@@ -170,7 +170,7 @@ class Explorer {
     this.summary.textContent = this.sentence();
     this.chain.show(day, selected, this.mode);
     this.factoryDay.show(world, selected, day);
-    this.talks.show(world, selected, day);
+    this.negotiations.show(world, selected, day);
     this.charts.forEach((chart) => chart.show(day, selected));
   }
 

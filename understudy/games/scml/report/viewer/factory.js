@@ -1,10 +1,10 @@
-// The selected factory: its day in numbers, what it has promised for the coming days, and its talks.
+// The selected factory: its day in numbers, its commitments for the coming days, and its negotiations.
 // Names come from outside: they reach the page only as text, never as markup.
 
-const PARTS = ["known", "today", "outside"]; // of what is promised for a day, as in World.commitments
+const PARTS = ["known", "today", "outside"]; // of the commitments for a day, as in World.commitments
 const NEEDS = "what the simulator told the agent at its first and its last decision of the day; below 0: it has too much";
-const RULES_OF_TALKS = "Each day a factory talks to each of its neighbours by itself. Both sides take turns to accept, end "
-  + "the talk or offer a quantity, a delivery day and a unit price, for 20 rounds at most. Open a talk to read it.";
+const RULES_OF_NEGOTIATIONS = "Each day a factory negotiates with each of its neighbours by itself. Both sides take turns to accept, end "
+  + "the negotiation or offer a quantity, a delivery day and a unit price, for 20 rounds at most. Open a negotiation to read it.";
 
 const note = (textContent) => make("p", { className: "we-about", textContent });
 const heading = (textContent) => make("h3", { textContent });
@@ -22,24 +22,24 @@ class FactoryDay {
     this.ledger = make("table", { className: "we-ledger" });
     this.outcome = note("");
     this.element = make("section", { className: "we-card we-factory", "aria-label": "The selected factory's day" },
-      this.title, heading("In the morning"), this.tiles, heading("Promised for the coming days"), this.ahead,
+      this.title, heading("At the start of the day"), this.tiles, heading("Commitments for the coming days"), this.ahead,
       heading("In the evening"), this.ledger, this.outcome);
   }
 
   show(world, factory, day) {
     const { level, lines, cost } = factory;
     const name = make("h2", {}, make("i", { className: "we-dot" }), factory.name);
-    const role = factory.competes ? "\u2605 competitor" : "filler";
+    const role = factory.competes ? "\u2605 competitor" : "background agent";
     this.title.replaceChildren(colored(name, factory.color), note(`${role} on level ${level}: turns product ${level} into `
       + `product ${level + 1}, at most ${units(lines)} a day, at a cost of ${number(cost)} each`));
-    this.tiles.replaceChildren(...this.morning(world, factory, day));
+    this.tiles.replaceChildren(...this.dayStart(world, factory, day));
     this.showAhead(world.commitments(factory, day), lines, day);
     if (world.isBankrupt(factory, day - 1)) this.ahead.append(note("All of it is void: the factory is bankrupt."));
     this.showLedger(world, factory, day);
     this.outcome.textContent = this.sentence(world, factory, day);
   }
 
-  morning(world, factory, day) {
+  dayStart(world, factory, day) {
     const { price, lowest, highest } = world.story.products;
     const tile = (value, label, title = "") => make("div", { title }, make("b", { textContent: value }), words(label));
     const unit = (product, label) => tile(number(price[product][day], 1),
@@ -52,7 +52,7 @@ class FactoryDay {
     ];
   }
 
-  // Value and label of a need, which changes while a factory talks.
+  // Value and label of a need, which changes while a factory negotiates.
   need(factory, day, which, label) {
     if (!factory.watched) return ["\u2013", `${label}: its decisions were not recorded`];
     const needs = factory.needs[day];
@@ -72,7 +72,7 @@ class FactoryDay {
     const key = (label, kind) => words(label, `we-key ${kind}`);
     this.ahead.replaceChildren(box("we-ahead-plot", box("we-limit-area", limit), ...groups),
       box("we-keys", key("coming in", "supplies"), key("going out", "sales"), key("pale: agreed today", "pale"),
-        key("striped: forced", "striped"), key(`most it can make: ${lines}`, "limit")));
+        key("striped: exogenous", "striped"), key(`most it can make: ${lines}`, "limit")));
   }
 
   stack(kind, parts, day, most) {
@@ -83,8 +83,8 @@ class FactoryDay {
       return piece;
     });
     const made = box(`we-stack ${kind}`, words(total ? number(total) : ""), ...pieces.reverse());
-    made.title = `day ${day}, ${kind}: ${parts[0]} known in the morning, ${parts[1]} agreed today, `
-      + `${parts[2]} forced from outside`;
+    made.title = `day ${day}, ${kind}: ${parts[0]} known at its start, ${parts[1]} agreed today, `
+      + `${parts[2]} exogenous`;
     return made;
   }
 
@@ -119,7 +119,7 @@ class FactoryDay {
     const parts = [`That leaves ${number(balance)} of ${number(factory.initial)} at the start: `
       + `score ${number(world.score(factory, day), 3)}.`];
     if (world.isBankrupt(factory, day)) {
-      parts.push(`It has been bankrupt since the evening of day ${factory.bankrupt}: it talks no more, and what it had `
+      parts.push(`It has been bankrupt since the evening of day ${factory.bankrupt}: it negotiates no more, and what it had `
         + "agreed is void.");
     }
     for (const [place, when, error] of world.story.faults) {
@@ -129,26 +129,26 @@ class FactoryDay {
   }
 }
 
-// How a talk ended: for its row, for its last offer, and in a sentence that begins with who ended it. As in ENDINGS.
+// How a negotiation ended: for its row, for its last offer, and in a sentence that begins with who ended it. As in ENDINGS.
 function endingWords({ ending, closer, offers }) {
   const who = closer.player;
   const last = offers.at(-1);
   return [
     [last && `\u2713 agreed: ${last.quantity} \u00d7 ${last.price}, day ${last.day}`, "accepted \u2713", "accepts the last one: a contract"],
-    [`${who} ended it`, "ended", "ends the talk"],
-    [`${who} gave no answer`, "no answer", "says nothing, which ends the talk"],
-    [`${who} made no new offer`, "rejected", "rejects and offers nothing, which ends the talk"],
+    [`${who} ended it`, "ended", "ends the negotiation"],
+    [`${who} gave no answer`, "no answer", "says nothing, which ends the negotiation"],
+    [`${who} made no new offer`, "rejected", "rejects and offers nothing, which ends the negotiation"],
     ["out of rounds", "rounds over", "does not come to answer: the rounds are over"],
-    [`${who} broke it off`, "?", "ends the talk; how was not recorded"],
+    [`${who} broke it off`, "?", "ends the negotiation; how was not recorded"],
   ][ending];
 }
 
-class Talks {
+class Negotiations {
   constructor() {
     this.open = new Set();
-    this.list = box("we-talk-list");
-    this.element = make("section", { className: "we-card we-talks", "aria-label": "Talks of the day" },
-      heading("Talks of the day"), note(RULES_OF_TALKS), this.list);
+    this.list = box("we-negotiation-list");
+    this.element = make("section", { className: "we-card we-negotiations", "aria-label": "Negotiations of the day" },
+      heading("Negotiations of the day"), note(RULES_OF_NEGOTIATIONS), this.list);
   }
 
   show(world, factory, day) {
@@ -166,18 +166,18 @@ class Talks {
     const label = `${partner.competes ? "\u2605 " : ""}${partner.name}`;
     const name = make("span", { className: "we-partner" }, make("i", { className: "we-dot" }), label);
     colored(name, partner.color);
-    const talk = world.talk(factory, partner, day);
-    if (!talk) return box("we-talk none", name, words(this.silence(world, factory, partner, day), "we-about"));
-    const count = talk.offers.length;
+    const negotiation = world.negotiation(factory, partner, day);
+    if (!negotiation) return box("we-negotiation none", name, words(this.silence(world, factory, partner, day), "we-about"));
+    const count = negotiation.offers.length;
     const body = box("we-offers");
-    const outcome = count ? endingWords(talk)[0] : `${talk.opener.player} made no offer`;
-    const row = make("details", { className: `we-talk${talk.ending === AGREED ? " agreed" : ""}` },
+    const outcome = count ? endingWords(negotiation)[0] : `${negotiation.opener.player} made no offer`;
+    const row = make("details", { className: `we-negotiation${negotiation.ending === AGREED ? " agreed" : ""}` },
       make("summary", {}, name, words(`${count} offer${count === 1 ? "" : "s"}`, "we-count"), words(outcome, "we-outcome")),
       body);
     row.addEventListener("toggle", () => {
       if (row.open) this.open.add(partner.place);
       else this.open.delete(partner.place);
-      if (row.open && !body.childElementCount) body.append(this.offers(talk, factory));
+      if (row.open && !body.childElementCount) body.append(this.offers(negotiation, factory));
     });
     row.open = this.open.has(partner.place);
     return row;
@@ -186,18 +186,18 @@ class Talks {
   // Why there is nothing to tell.
   silence(world, factory, partner, day) {
     const gone = [factory, partner].find((one) => world.isBankrupt(one, day - 1));
-    if (gone) return `no talk: ${gone === factory ? "it" : gone.player} is bankrupt`;
-    return factory.watched || partner.watched ? "nothing was said" : "not recorded: neither side was watched";
+    if (gone) return `no negotiation: ${gone === factory ? "it" : gone.player} is bankrupt`;
+    return factory.watched || partner.watched ? "no offer was made" : "not recorded: neither side was watched";
   }
 
-  offers(talk, factory) {
-    if (!talk.offers.length) return note(`${talk.opener.player} was to open this talk and made no offer, which ended it.`);
-    const [, answer, sentence] = endingWords(talk);
-    const last = talk.offers.length - 1;
+  offers(negotiation, factory) {
+    if (!negotiation.offers.length) return note(`${negotiation.opener.player} was to open this negotiation and made no offer, which ended it.`);
+    const [, answer, sentence] = endingWords(negotiation);
+    const last = negotiation.offers.length - 1;
     const cell = (text, className = "") => make("td", { textContent: text, className });
-    const rows = talk.offers.map((offer, turn) => {
+    const rows = negotiation.offers.map((offer, turn) => {
       const own = offer.by === factory;
-      const agreed = talk.ending === AGREED && turn === last;
+      const agreed = negotiation.ending === AGREED && turn === last;
       return make("tr", { className: `${own ? "own" : ""}${agreed ? " agreed" : ""}` },
         cell(offer.round), cell(`${own ? "\u25b8 " : ""}${offer.by.player}`), cell(offer.quantity, "n"), cell(offer.day, "n"),
         cell(offer.price, "n"), cell(turn < last ? "rejected" : answer));
@@ -205,6 +205,6 @@ class Talks {
     const heads = ["round", "offer by", "units", "for day", "price", "answer"].map((text, at) =>
       make("th", { textContent: text, scope: "col", className: at > 1 && at < 5 ? "n" : "" }));
     return box("scroll", make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)),
-      note(`\u25b8 marks offers of the selected factory. ${talk.closer.player} ${sentence}.`));
+      note(`\u25b8 marks offers of the selected factory. ${negotiation.closer.player} ${sentence}.`));
   }
 }

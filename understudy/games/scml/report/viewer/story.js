@@ -1,9 +1,9 @@
-// A world's story made ready to be shown: what each factory had on each day, who traded what, who said what.
+// A world's story made ready to be shown: what each factory had on each day, who traded what, who offered what.
 // The scripts of this folder are laid into one page together, in one scope: story, chain, charts, factory, explorer.
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const AGREED = 0; // place in `endings`; the others are told in factory.js
-const FILLER = "var(--s8)";
+const AGREED = 0; // index in `endings`; the others are in factory.js
+const BACKGROUND = "var(--s8)";
 
 const number = (value, digits = 0) =>
   Number(value).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
@@ -45,12 +45,12 @@ class World {
     this.readContracts(story.contracts);
   }
 
-  // Competitors have colours of their own, as far as there are colours; fillers are grey.
+  // Competitors have colours of their own, as far as there are colours; background agents are grey.
   colorFactories() {
     const competitors = this.factories.filter((factory) => factory.competes);
     const players = [...new Set(competitors.map((factory) => factory.player))].sort();
     for (const factory of this.factories) {
-      factory.color = factory.competes ? `var(--s${1 + (players.indexOf(factory.player) % 7)})` : FILLER;
+      factory.color = factory.competes ? `var(--s${1 + (players.indexOf(factory.player) % 7)})` : BACKGROUND;
       factory.name = `${factory.player} #${factory.place}`;
       factory.watched = factory.needs !== null;
     }
@@ -98,7 +98,7 @@ class World {
     return factory.bankrupt !== null && factory.bankrupt <= day;
   }
 
-  // Units bought and sold for this day and the coming ones: known in the morning, agreed today, forced from outside.
+  // Units bought and sold for this day and the coming ones: known at its start, agreed today, exogenous.
   commitments(factory, today) {
     const days = Math.min(this.story.horizon, this.story.planned - 1 - today) + 1;
     const nothing = (_, lead) => ({ day: today + lead, supplies: [0, 0, 0], sales: [0, 0, 0] });
@@ -126,15 +126,15 @@ class World {
     return { revenue: now("profit") + sum(Object.values(parts)), ...parts, profit: now("profit") };
   }
 
-  // Those a factory can talk to: sellers of what it needs, buyers of what it makes.
+  // Those a factory can negotiate with: sellers of what it needs, buyers of what it makes.
   partners(factory) {
     const at = (level) => this.levels[level] ?? [];
     return { sellers: at(factory.level - 1), buyers: at(factory.level + 1) };
   }
 
-  talk(factory, partner, day) {
+  negotiation(factory, partner, day) {
     const [opener, other] = factory.opens ? [factory, partner] : [partner, factory];
-    const found = this.story.talks[day].find((talk) => talk[0] === opener.place && talk[1] === other.place);
+    const found = this.story.talks[day].find((negotiation) => negotiation[0] === opener.place && negotiation[1] === other.place);
     if (!found) return null;
     const product = Math.max(opener.level, other.level);
     const offers = decode(found[3], day, this.story.products.lowest[product][day])
