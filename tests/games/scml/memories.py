@@ -48,7 +48,7 @@ class Live(L1Agent):
     def _deliberate(self, state):
         now = super()._deliberate(state)
         self.decided.setdefault(self.id, []).append(state)
-        self.turns.setdefault(self.id, []).append(now.turns.found)
+        self.turns.setdefault(self.id, []).append(now.turns.values)
         return now
 
     def guard(self, now, index, wish):

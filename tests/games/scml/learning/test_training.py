@@ -385,7 +385,7 @@ def _plain(ref):
 def test_an_expert_that_cannot_look_on_is_refused(tmp_path, samples):
     fit(L3, samples, tmp_path / "l3", seed=0)
     plan = replace(PLAN, players=(PlayerRef("x+Greedy", tmp_path / "l3"),) * 9)
-    with pytest.raises(InputError, match="decides negotiation by negotiation and cannot look on"):
+    with pytest.raises(InputError, match="decides one negotiation at a time and cannot look on"):
         play.play([plan])
 
 

@@ -162,7 +162,7 @@ def test_turns_and_live_play_keep_the_same_book():
         zip(negotiations, (2, 0, 3, 1, 2), strict=True)
     ):
         turns.come(index)
-        found = turns.found
+        found = turns.values
         assert found.left[index].tolist() == safety.remaining.by_day(negotiation.buys).tolist()
         assert found.money[index] == safety.remaining.money
         assert found.safe[index] == safety.allows(negotiation.buys, negotiation.heard[1:])

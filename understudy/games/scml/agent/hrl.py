@@ -169,6 +169,7 @@ class HRLAgent(StdSyncAgent):
         now = self._deliberate(state)
         decided: dict[str, Decision] = {}
         turns: list[Turn] = []
+        # One after the other: what one negotiation promises is gone for those after it.
         for index in now.ranked.order.tolist():
             negotiation = state.negotiations[index]
             now.turns.come(index)
@@ -177,6 +178,7 @@ class HRLAgent(StdSyncAgent):
             if self._notes is not None:
                 turns.append(turn_of(now, index, wish, decision))
             decided[negotiation.partner] = decision
+            # What may become a contract without our being asked again.
             binding = negotiation.heard[1:] if decision.response is ACCEPT_OFFER else decision.offer
             self._offered.pop(negotiation.partner, None)
             if binding is None:
@@ -217,14 +219,14 @@ class HRLAgent(StdSyncAgent):
     def decide(self, now: Deliberation, index: int) -> Decision:
         """L3, of one negotiation. Without weights: accept what is safe, else offer the baseline."""
         if self._policy is not None and now.thought is not None:
-            found = now.turns.found
+            turns = now.turns.values
             chosen = self._policy.choose(
-                now.thought, now.columns, now.seen, found, index, self._rng
+                now.thought, now.columns, now.seen, turns, index, self._rng
             )
             return _decision(chosen, now.state.day_start.day)
-        if now.turns.found.safe[index]:
+        if now.turns.values.safe[index]:
             return Decision(ACCEPT_OFFER)
-        quantity, ahead, price = now.turns.found.baseline[index].tolist()
+        quantity, ahead, price = now.turns.values.baseline[index].tolist()
         if quantity == 0:
             return Decision(END_NEGOTIATION)
         return Decision(REJECT_OFFER, (quantity, now.state.day_start.day + ahead, price))
@@ -235,6 +237,7 @@ class HRLAgent(StdSyncAgent):
         if wish.response is ACCEPT_OFFER and negotiation.heard is not None:
             if safety.allows(negotiation.buys, negotiation.heard[1:]):
                 return wish
+            # Too much to accept: offer back as much of it as is safe.
             wish = Decision(REJECT_OFFER, negotiation.heard[1:])
         offer = safety.clip(negotiation.buys, wish.offer) if wish.response is REJECT_OFFER else None
         return Decision(REJECT_OFFER, offer) if offer is not None else Decision(END_NEGOTIATION)

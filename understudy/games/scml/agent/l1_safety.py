@@ -48,9 +48,9 @@ class RemainingCapacity:
 
     def by_day(self, buys: bool) -> Ints:
         """Q_safe of each day on which a delivery can be agreed."""
-        found = np.zeros(self.days, np.int64)
-        commitments.remaining_by_day(self.book, buys, found)
-        return found
+        units = np.zeros(self.days, np.int64)
+        commitments.remaining_by_day(self.book, buys, units)
+        return units
 
     def affordable(self, price: int) -> int:
         """Units that B_free pays for."""
@@ -87,12 +87,12 @@ class Safety:
     def most(self, buys: bool, ahead: int, price: int) -> int:
         """The largest safe quantity for a day and price."""
         remaining = self.remaining
-        found = (
+        units = (
             min(remaining.to_buy(ahead), remaining.affordable(price))
             if buys
             else remaining.to_sell(ahead)
         )
-        return min(found, self.most_quantity)
+        return min(units, self.most_quantity)
 
     def clip_price(self, buys: bool, price: int) -> int:
         """Within what may be offered."""

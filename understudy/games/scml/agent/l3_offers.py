@@ -58,6 +58,7 @@ class OfferLimits(NamedTuple):
     def on(self, day: Array) -> tuple[Array, Array]:
         """Units that L1 allows on a day of each row, and how many its baseline has."""
         left = np.minimum(self.left[np.arange(len(self.left)), day], self.most)
+        # L1's baseline offers half of what is safe: see `set_baseline`.
         base = (left + 1) // 2
         can_pay = np.maximum(self.money // np.maximum(self.base_price, 1), 0)
         return left, np.where(self.buys, np.minimum(base, can_pay), base).astype(np.int64)
@@ -80,6 +81,7 @@ def price_of(scheme: Scheme, option: Array, low: Array, high: Array, base: Array
 
 def units_option(scheme: Scheme, units: Array, left: Array, base: Array) -> Array:
     """The option that comes nearest to so many units."""
+    # An expert may have offered more than L1 allows: the label is the nearest allowed offer.
     within = np.minimum(np.maximum(units, 1), np.maximum(left, 1))
     if scheme == "residual":
         return np.clip(within - base, -UNITS, UNITS) + UNITS
@@ -89,6 +91,7 @@ def units_option(scheme: Scheme, units: Array, left: Array, base: Array) -> Arra
 def price_option(scheme: Scheme, price: Array, low: Array, high: Array, base: Array) -> Array:
     """The option that comes nearest to a price; of equals the one nearest to the baseline."""
     options = HEADS[scheme]["price"]
+    # Several options can mean the same whole price where the range is narrow.
     preferred = TENTHS if scheme == "residual" else 0
     order = np.array(sorted(range(options), key=lambda option: abs(option - preferred)))
     meant = price_of(scheme, order[None, :], low[:, None], high[:, None], base[:, None])

@@ -51,10 +51,12 @@ def _weigh(scores, first, weight, order):  # type: ignore[no-untyped-def]
         for k in range(start, stop):
             highest = max(highest, scores[k])
         for k in range(start, stop):
+            # The highest is taken off so that the exponential cannot overflow.
             total += math.exp(scores[k] - highest)
         for k in range(start, stop):
             weight[k] = math.exp(scores[k] - highest) / total
             index = k
+            # Insertion sort: stable, and there are few negotiations in a decision.
             while index > start and scores[order[index - 1]] < scores[k]:
                 order[index] = order[index - 1]
                 index -= 1

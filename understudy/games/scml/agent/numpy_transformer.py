@@ -84,6 +84,7 @@ def _look(mixed, index, shares, out):  # type: ignore[no-untyped-def]
     size = width // HEADS
     for head in range(HEADS):
         start, highest, total = head * size, -math.inf, 0.0
+        # Causal: an offer attends to itself and to earlier ones. `mixed`: query, key, value.
         for other in range(index + 1):
             score = 0.0
             for j in range(size):
@@ -124,12 +125,14 @@ def _end(history, last, w, s, found):  # type: ignore[no-untyped-def]
     width, layers = w.offer.shape[1], len(w.mix)
     for index in range(last + 1):
         affine(history[index], w.offer, w.offer_bias, s.x[index])
+        # Positions count back from the last offer: recent ones look alike in any negotiation.
         for j in range(width):
             s.x[index, j] += w.ago[last - index, j] + w.ago_bias[j]
     for layer in range(layers):
         for index in range(last + 1):
             _normal(s.x[index], s.some)
             affine(s.some, w.mix[layer], w.mix_bias[layer], s.mixed[index])
+        # Only the last offer's view is read, so the last layer need not compute the others.
         for index in range(last if layer == layers - 1 else 0, last + 1):
             _step(w, layer, index, s)
     _normal(s.x[last], found)

@@ -108,6 +108,7 @@ class HRLPolicy:
         hidden = self._offers.hidden(x, thought.histories[index, None])
         legal = np.array([turns.safe[index], turns.baseline[index, 0] > 0, True])
         scores = self._offers.linear("response", hidden)[0]
+        # Masked by L1 before drawing: what is not safe has no probability, not a small one.
         response = draw(scores, legal, self.about.response_temperature, rng)
         if response != REJECT:
             return Choice(response)
@@ -117,6 +118,7 @@ class HRLPolicy:
         temperature, scheme = self.about.offer_temperature, self._offers.scheme
         day = draw(self._offers.linear("day", hidden)[0], limits.left[0] > 0, temperature, rng)
         left, base = limits.on(np.array([day]))
+        # Factored: the day first, then units and price given the day and what is left on it.
         on_day = self._offers.on(hidden, day, int(left[0]))
         allowed = units_mask(scheme, left, base)[0]
         units = draw(self._offers.linear("units", on_day)[0], allowed, temperature, rng)
@@ -144,6 +146,7 @@ def draw(scores: Array, legal: Array | None, temperature: float, rng: random.Ran
         scores = np.where(legal, scores, -np.inf)
     if temperature <= 0:
         return int(scores.argmax())
+    # By the inverse of the cumulated distribution, so that one random number is used per draw.
     reached = softmax(scores.astype(np.float64) / temperature).cumsum()
     found = int(np.searchsorted(reached, rng.random() * reached[-1], side="right"))
     return min(found, len(scores) - 1)

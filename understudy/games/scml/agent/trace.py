@@ -132,13 +132,13 @@ def append(path: Path, decided: Decided) -> None:
 
 def turn_of(now: "Deliberation", index: int, wish: "Decision", answer: "Decision") -> Turn:
     """One negotiation of a trace, before what it promises is taken from the remaining capacity."""
-    negotiation, found, today = (
+    negotiation, turns, today = (
         now.state.negotiations[index],
-        now.turns.found,
+        now.turns.values,
         now.state.day_start.day,
     )
     heard = None if negotiation.heard is None else _offer(negotiation.heard[1:])
-    units, ahead, price = found.baseline[index].tolist()
+    units, ahead, price = turns.baseline[index].tolist()
     wished, spoken = _words(wish), _words(answer)
     cuts = cuts_of(heard, wished, spoken)
     return Turn(
@@ -147,8 +147,8 @@ def turn_of(now: "Deliberation", index: int, wish: "Decision", answer: "Decision
         round=negotiation.round,
         heard=heard,
         weight=round(float(now.ranked.weight[index]), 6),
-        units_left=tuple(found.left[index, : now.state.days_ahead + 1].tolist()),
-        money_left=round(float(found.money[index]), 2),
+        units_left=tuple(turns.left[index, : now.state.days_ahead + 1].tolist()),
+        money_left=round(float(turns.money[index]), 2),
         baseline=(units, today + ahead, price) if units > 0 else None,
         wish=wished[0],
         wish_offer=wished[1],
@@ -198,15 +198,15 @@ def read_trace(path: Path, most: int | None = None) -> list[Decided]:
     A world that was begun again, because it had been killed, counts from its last beginning. A
     last line that was not finished is left out; any other that cannot be read is an InputError.
     """
-    found: dict[tuple[str, str], list[Decided]] = {}
+    by_agent: dict[tuple[str, str], list[Decided]] = {}
     for count, decided in enumerate(_lines(path)):
         if count == most:
             break
-        mine = found.setdefault((decided.match, decided.agent), [])
+        mine = by_agent.setdefault((decided.match, decided.agent), [])
         if mine and decided.number <= mine[-1].number:
             mine.clear()
         mine.append(decided)
-    return [decided for mine in found.values() for decided in mine]
+    return [decided for mine in by_agent.values() for decided in mine]
 
 
 def _lines(path: Path) -> Iterator[Decided]:

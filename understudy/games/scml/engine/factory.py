@@ -73,6 +73,7 @@ class Factory:
     ) -> None:
         """Produce, pay, store. Prices are the day-start trading prices of input and output."""
         today = self.exogenous
+        # Stock counts as exogenous supply that was paid for before: it lowers its unit price.
         supplied = today.supply_quantity + self.stock
         supplies = [
             *bought,
@@ -84,6 +85,7 @@ class Factory:
         delivered = sum([quantity for quantity, _ in bought]) + today.supply_quantity
         self._note_breach(delivered, sum([quantity for quantity, _ in sold]) + ordered)
         if not self._perishable:
+            # In scml production takes no stock: stock grows by what arrives beyond a day's orders.
             left = delivered - result.produced
             self.stock += left if self._conserve_stock else max(0, left)
         self.results.append(result)
@@ -102,10 +104,12 @@ class Factory:
     ) -> DayResult:
         config = self.config
         quantity_in, paid, usable = self._buy(supplies)
+        # Lines and money both bound what can be worked on today.
         capacity = min(usable, config.lines)
         quantity_out, revenue = sell(sales, capacity)
         produced = min(quantity_in, capacity, quantity_out)
         stored, shortfall = max(0, quantity_in - produced), max(0, quantity_out - produced)
+        # Costs are shares of the trading prices; terms come in scml's order, to the last bit.
         profit = (
             revenue
             - paid

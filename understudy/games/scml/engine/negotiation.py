@@ -250,11 +250,13 @@ class Negotiation:
     def step(self) -> bool:
         """Go on for one round, or until somebody waits; whether it is still running."""
         state = self.state
+        # As in Mechanism.step, the limit is checked before a round begins.
         if state.step >= ROUNDS:
             state.timedout, state.running = True, False
             return False
         if not state.running:
             state.running = state.started = True
+            # negmas never lets relative time reach 1 within the rounds.
             state.relative_time = 1 / (ROUNDS + 1)
         state.waiting = False
         try:
@@ -272,6 +274,7 @@ class Negotiation:
         order = self._order
         if order is None:
             self.state.open_round()
+            # Both act once a round; who acted last in the round before goes second.
             order = (1, 0) if self._last == 0 else (0, 1)
         for index in order:
             self._last = index
@@ -294,6 +297,7 @@ class Negotiation:
         if response is REJECT_OFFER:
             return self._put_on_table(index, side)
         if response is ACCEPT_OFFER and state.current_offer is not None:
+            # Who made the offer counts as having accepted it (`offering_is_accepting`).
             state.n_acceptances = 2
             state.agreement = state.current_offer
             return False
@@ -318,9 +322,11 @@ class Negotiation:
         """The round stops here and goes on with the same side."""
         state = self.state
         other = self._last = 1 - index
+        # The other side acts again in this round only if it has not yet offered in it.
         has_offered = any(who == other for who, _ in self.offers[state._round_start :])
         self._order = (index,) if has_offered else (index, other)
         self._waits += 1
+        # Two sides that wait for each other would never end: negmas times them out.
         if self._waits > self._patience:
             self._waits, self._order = 0, None
             state.timedout = True
@@ -344,6 +350,7 @@ class Negotiation:
             response = side.negotiator.respond(side.partner, state)
             if response is not REJECT_OFFER:
                 return response
+        # Asked again after a failure in the same round, a side keeps the offer it had made.
         if side.offered_at != state.step or side.offer is None:
             side.offer = side.negotiator.propose(side.partner, state)
             side.offered_at = state.step

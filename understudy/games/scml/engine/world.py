@@ -181,6 +181,7 @@ class World(Economy):
     def _request_negotiations(self) -> None:
         self._negotiations: list[Negotiation] = []
         negotiations_of: dict[str, dict[str, Negotiation]] = {name: {} for name in self._index_of}
+        # How often somebody may wait in one negotiation: as often as there are agents to wait for.
         patience = len(self.hosts)
         for opener, other, annotation in self._pairings():
             negotiation = Negotiation(
@@ -200,17 +201,18 @@ class World(Economy):
     def _pairings(self) -> list[Pairing]:
         """Every second level opens, with its suppliers first (SCMLBaseWorld._make_negotiations)."""
         num_bankrupt = sum(factory.bankrupt for factory in self.factories)
+        # Bankruptcy is for good, so as many bankrupt as before are the same ones.
         if num_bankrupt == self._met[0]:
             return self._met[1]
-        found = []
+        pairings = []
         for product in range(self.config.num_products - 1, 0, -2):
             suppliers = self._solvent(self.suppliers[product - 1])
             consumers = self._solvent(self.consumers[product])
             for opener in self._solvent(self.suppliers[product]):
-                found += [self._pairing(opener, supplier, True) for supplier in suppliers]
-                found += [self._pairing(opener, consumer, False) for consumer in consumers]
-        self._met = num_bankrupt, found
-        return found
+                pairings += [self._pairing(opener, supplier, True) for supplier in suppliers]
+                pairings += [self._pairing(opener, consumer, False) for consumer in consumers]
+        self._met = num_bankrupt, pairings
+        return pairings
 
     def _solvent(self, names: Sequence[str]) -> list[Host]:
         hosts = [self._host_of[name] for name in names if name in self._host_of]
@@ -241,6 +243,7 @@ class World(Economy):
     def _end(self, negotiation: Negotiation) -> None:
         opener, other = negotiation.annotation["caller"], negotiation.sides[0].partner
         first, second = self._host_of[opener], self._host_of[other]
+        # Both are closed before either hears of it: agents look at who is still negotiating.
         first.close_negotiation(other)
         second.close_negotiation(opener)
         if negotiation.state.agreement is None:

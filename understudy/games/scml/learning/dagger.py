@@ -98,13 +98,13 @@ class DaggerRecipe:
             self._play(current, folder / "played", 1000 * job.seed + number, job.workers)
             _fill(given, folder)
             given = _gather(given, folder)
-            found = self.l3.train(given, current, replace(job, out=folder / "model"))
+            results = self.l3.train(given, current, replace(job, out=folder / "model"))
             current = folder / "model"
         last = read_checkpoint(current)
         kept = {name: layer for name, layer in first.layers.items() if name == "l4"}
         write_checkpoint(job.out / WEIGHTS, Checkpoint({**kept, **last.layers}, last.about))
-        write_text(ModelFolder(job.out).evaluation, json.dumps(found, indent=2) + "\n")
-        return found
+        write_text(ModelFolder(job.out).evaluation, json.dumps(results, indent=2) + "\n")
+        return results
 
     def _play(self, weights: Path, folder: Path, seed: int, worker: str | int | None) -> None:
         player = PlayerRef(f"dagger+{self.expert}", weights.resolve())

@@ -137,15 +137,15 @@ def _stream(
         return wanted_rows(path, table, split, players, columns)
 
     paths = shard_paths(samples, table)
-    found = [Shard(path, reader.count(wanted(path, reader.keys))) for path in paths]
-    if not any(shard.rows for shard in found):
+    shards = [Shard(path, reader.count(wanted(path, reader.keys))) for path in paths]
+    if not any(shard.rows for shard in shards):
         raise InputError(nothing_found(samples, table, split, players))
 
     def decode(chosen: Sequence[Path]) -> B:
         return joined([reader.decode(wanted(path, reader.columns)) for path in chosen])
 
     return Stream(
-        found,
+        shards,
         decode,
         batch_size=settings.batch_size,
         seed=seed,

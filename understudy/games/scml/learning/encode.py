@@ -98,8 +98,8 @@ def _rounds(
         "talk_gain": _negotiation_gains(recording, calls, day, done.buys),
         "day_gain": day_gains(recording, days["profit"].to_numpy())[owner, day],
     }
-    found = _build(ROUND_SAMPLES, columns)
-    return found if done.answered.all() else found.filter(pa.array(done.answered))
+    samples = _build(ROUND_SAMPLES, columns)
+    return samples if done.answered.all() else samples.filter(pa.array(done.answered))
 
 
 def _prices(facts: Array, buys: Bools) -> Array:

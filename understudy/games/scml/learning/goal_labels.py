@@ -116,6 +116,7 @@ class Days:
         made = np.flatnonzero(offered[:, 0] != NONE)
         negotiation = (day_start * len(recording.names) + partner)[made]
         _, first = np.unique(negotiation, return_index=True)
+        # The first in the reversed order is the last.
         _, last = np.unique(negotiation[::-1], return_index=True)
         sells: Ints = (recording.level[partner] > recording.level[owner]).astype(np.int64)
         ahead = offered[:, 1] - day
@@ -128,6 +129,7 @@ class Days:
     def _totals(self, deeds: Deeds, softness: float) -> tuple[Floats, Floats]:
         """Units and money, [day starts, 2, buckets]."""
         shares = _shares(deeds.ahead, self._settings.buckets, softness)
+        # Nothing goes to buckets past the end of the world; the rest takes its share.
         shares = shares * self.reachable[deeds.day_start]
         shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
         units = np.zeros((len(self._facts), 2, shares.shape[1]))
@@ -171,6 +173,7 @@ class Days:
         today = self._deals.where(self._deals.ahead == 0)
         agreed = np.zeros_like(self._needs)
         np.add.at(agreed, (today.day_start, today.side), today.quantity)
+        # The simulator may ask for more than a day's work, or for less than nothing.
         needed = np.minimum(np.maximum(self._needs, 0), self._facts[:, p.LINES, None])
         gap = np.maximum(needed - agreed, 0)
         centre = np.array([(first + last) / 2 for first, last in self._settings.buckets])

@@ -52,7 +52,7 @@ class WholeRecipe:
         if (evaluation := read_evaluation(out)) is not None:
             return evaluation
         steps = [self.l2.steps, self.l3.steps, self.l4.steps]
-        found = {}
+        results = {}
         done = 0
         filled = ModelFolder(out).samples
         for name, recipe, source in (
@@ -63,11 +63,11 @@ class WholeRecipe:
             if name == "l3":
                 fill_goals(samples, filled, out / "l2")
             progress = _shifted(job.progress, done, sum(steps))
-            found[name] = recipe.train(
+            results[name] = recipe.train(
                 source, None, replace(job, out=out / name, progress=progress)
             )
             done += recipe.steps
-        return _together(out, found)
+        return _together(out, results)
 
 
 def _shifted(progress: Progress | None, done: int, total: int) -> Progress | None:

@@ -85,6 +85,7 @@ class GoalRecipe(LayerRecipe):
         """Of units where a goal is possible, of prices where there is one."""
         predicted = network(batch.x).view(len(batch.x), -1, 2, 2)
         target = targets(batch)
+        # More units weigh more: most buckets are empty on most days.
         weight = target.possible * (1 + self.more_for_more * target.units)
         units = _mean(smooth_l1_loss(predicted[..., 0], target.units, reduction="none"), weight)
         price = _mean(
@@ -157,21 +158,21 @@ def evaluate(
 
     `usual` is the mean of each goal in training.
     """
-    found = _read(recipe, network, stream)
-    wanted = found.possible & (found.true[..., 0] > 0)
+    goals = _read(recipe, network, stream)
+    wanted = goals.possible & (goals.true[..., 0] > 0)
     raw = {}
     for index, what in enumerate(WHAT):
-        counts = found.possible if what == "units" else wanted
-        mean = np.broadcast_to(usual[..., index], found.true.shape[:-1])
+        counts = goals.possible if what == "units" else wanted
+        mean = np.broadcast_to(usual[..., index], goals.true.shape[:-1])
         guesses = {
-            "ours": found.ours[..., index],
+            "ours": goals.ours[..., index],
             "mean": mean,
-            "yesterday": np.where(found.before[..., 1] > 0, found.before[..., index], mean),
+            "yesterday": np.where(goals.before[..., 1] > 0, goals.before[..., index], mean),
         }
         guesses |= {"nothing": np.zeros_like(mean)} if what == "units" else {}
-        true = found.true[..., index][counts]
+        true = goals.true[..., index][counts]
         raw[what] = {who: _errors(guess[counts], true) for who, guess in guesses.items()}
-    return GoalScore(len(found.true), found.loss, raw, _by_bucket(found))
+    return GoalScore(len(goals.true), goals.loss, raw, _by_bucket(goals))
 
 
 def mean_goals(train: Stream[DayStartRows]) -> Array:

@@ -177,9 +177,11 @@ class OfferRecipe(LayerRecipe):
         """How much each decision counts: all alike, or by how much better it went than expected."""
         if self.kind == "cloning":
             return torch.ones_like(batch.gains[:, 0]), {}
+        # The advantage: values are learnt by their own loss, not through the weights.
         better = batch.gains - found.values.detach()
         by_negotiation, by_day = (_measured(better[:, k], batch.limits[:, 0] > 0) for k in (0, 1))
         advantage = by_negotiation + self.day_share * by_day
+        # Advantage-weighted regression (Peng et al. 2019, arXiv:1910.00177), clipped, mean 1.
         weight = (advantage / self.temperature).exp().clamp(max=self.most_weight)
         return weight / weight.mean(), {"most_weight": (weight >= self.most_weight).float().mean()}
 
@@ -197,6 +199,7 @@ def _log_losses(found: Logits, batch: RoundRows) -> dict[str, Float[Tensor, " B"
     """By head and row; 0 for the heads of an offer where none was made."""
     losses = {}
     for name in HEAD_NAMES:
+        # Day, units and price are only known where an offer was made.
         loss = cross_entropy(getattr(found, name), getattr(batch, name), reduction="none")
         losses[name] = loss if name == "response" else torch.where(batch.offers, loss, 0.0)
     return losses
@@ -275,18 +278,18 @@ def evaluate(
     tally = _Tally()
     mean_offer = (counts["done"] / counts["offers"].clamp(min=1)).cpu().numpy()
     for batch in stream.in_order(16_384):
-        found = logits(network, batch)
+        output = logits(network, batch)
         tally.add("rows", len(batch.x))
         tally.add("loss", recipe.loss(network, batch).value.item() * len(batch.x))
-        losses = _log_losses(found, batch)
+        losses = _log_losses(output, batch)
         for name in HEAD_NAMES:
-            _count_head(tally, name, found, batch, counts[name], losses[name])
-        guess = found.response.argmax(1)
+            _count_head(tally, name, output, batch, counts[name], losses[name])
+        guess = output.response.argmax(1)
         for number, word in enumerate(RESPONSES):
             there = batch.response == number
             tally.add(f"is {word}", there.sum().item())
             tally.add(f"hit {word}", (there & (guess == number)).sum().item())
-        _count_raw(tally, recipe.scheme, found, batch, mean_offer)
+        _count_raw(tally, recipe.scheme, output, batch, mean_offer)
     heads = {
         name: {
             what: tally.mean(f"{name} {what}", f"{name} rows")

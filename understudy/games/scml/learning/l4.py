@@ -159,14 +159,14 @@ def evaluate(network: PriorityNetwork, stream: Stream[DecisionRows]) -> Priority
     """Over all decisions of a split."""
     totals = torch.zeros(5, dtype=torch.float64)
     for batch in stream.in_order(8_192):
-        found = scores(network, batch)
+        predicted = scores(network, batch)
         best = torch.where(batch.there, batch.score, -1e9).argmax(1)
         several = batch.there.sum(1) > 1
         totals += torch.stack(
             [
-                _divergence(found, batch).sum(),
+                _divergence(predicted, batch).sum(),
                 _divergence(torch.where(batch.there, 0.0, -1e9), batch).sum(),
-                ((found.argmax(1) == best) & several).sum(),
+                ((predicted.argmax(1) == best) & several).sum(),
                 ((best == 0) & several).sum(),
                 several.sum(),
             ]

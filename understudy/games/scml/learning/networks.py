@@ -97,14 +97,14 @@ class HistoryNetwork(nn.Module):
         self, history: Float[Tensor, "B T 4"], length: Int[Tensor, " B"]
     ) -> Float[Tensor, "B D"]:
         """0 for negotiations without an offer."""
-        found = history.new_zeros(len(history), self.width)
+        ends = history.new_zeros(len(history), self.width)
         shortest = 0
         for longest in LENGTHS:
             rows = ((length > shortest) & (length <= longest)).nonzero()[:, 0]
             if len(rows):
-                found[rows] = self._ends(history[rows, :longest], length[rows])
+                ends[rows] = self._ends(history[rows, :longest], length[rows])
             shortest = longest
-        return found
+        return ends
 
     def _ends(
         self, history: Float[Tensor, "B T 4"], length: Int[Tensor, " B"]

@@ -26,6 +26,7 @@ def potentials(states: Packed) -> Floats:
     facts, commitments = states.facts, states.commitments
     sold, money = commitments[:, p.SOLD], commitments[:, p.SOLD_MONEY]
     lines = facts[:, p.LINES, None]
+    # What is sold beyond the lines will not be made: it earns nothing and costs the penalty.
     made = np.minimum(sold, lines)
     revenue = np.where(sold > 0, money * made / np.maximum(sold, 1), 0.0)
     penalty = facts[:, p.SHORTFALL] * facts[:, p.PRICE_OUT]
@@ -51,6 +52,7 @@ def day_gains(recording: Recording, profit: Floats) -> Floats:
     initial = np.maximum(recording.profiles[:, p.INITIAL], 1.0)
     potential = np.zeros((len(recording.names), recording.day_row.shape[1] + 1))
     potential[day_starts.owner, day] = potentials(day_starts.states)
+    # After the last day the potential is 0: nothing left over is worth anything.
     gains = np.diff(potential, axis=1)
     rows = recording.day_row
     known = rows >= 0
@@ -72,12 +74,13 @@ def negotiation_gains(negotiation: Ints, gained: Floats) -> Floats:
     `negotiation` numbers that of each decision; decisions of a negotiation are in order of time.
     `gained` is the same for all decisions of a negotiation.
     """
+    # Stable, so that decisions of one negotiation stay in order of time.
     order = np.argsort(negotiation, kind="stable")
     new = np.ones(len(negotiation), bool)
     new[1:] = np.diff(negotiation[order]) != 0
     number = np.cumsum(new) - 1
     last = np.append(np.flatnonzero(new)[1:], len(negotiation)) - 1
     ago = last[number] - np.arange(len(negotiation))
-    found = np.empty(len(negotiation))
-    found[order] = gained[order] * FADE**ago
-    return found
+    gains = np.empty(len(negotiation))
+    gains[order] = gained[order] * FADE**ago
+    return gains

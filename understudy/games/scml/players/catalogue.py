@@ -112,12 +112,12 @@ INEXACT: dict[str, str] = {}
 
 def names(chosen: str, track: Track = "std") -> list[str]:
     """Agents by comma: names, a year of the league, built-ins, or all."""
-    found: list[str] = []
+    agents: list[str] = []
     for part in filter(None, (part.strip() for part in chosen.split(","))):
-        found += group(part, track) or [_known(part, track)]
-    if not found:
+        agents += group(part, track) or [_known(part, track)]
+    if not agents:
         raise InputError(f"no SCML agent is named; there is {', '.join(CATALOGUE[track])}")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(agents))
 
 
 def group(name: str, track: Track = "std") -> list[str]:

@@ -20,23 +20,23 @@ ABOUT = {
 
 def known_players() -> dict[str, str]:
     """Every agent of either track; the champion of 2024 first."""
-    found = {"Penguin": "first in 2024", "AS0": "first in 2025"}
+    players = {"Penguin": "first in 2024", "AS0": "first in 2025"}
     for catalogue in agents.CATALOGUE.values():
         for name, path in catalogue.items():
             about = next(about for start, about in ABOUT.items() if path.startswith(start))
-            found.setdefault(name, about)
-    return found
+            players.setdefault(name, about)
+    return players
 
 
 def resolve_all(game: Game, run: Run, names: Sequence[str], track: Track) -> tuple[PlayerRef, ...]:
     """Players and groups of players, in the order they were named."""
-    found: list[PlayerRef] = []
+    refs: list[PlayerRef] = []
     for name in names:
         together = agents.group(name, track)
         if together:
-            found += map(PlayerRef, together)
+            refs += map(PlayerRef, together)
         elif name in game.players:
-            found += map(PlayerRef, agents.names(name, track))
+            refs += map(PlayerRef, agents.names(name, track))
         else:
-            found.append(resolve(game, run, name))
-    return tuple(dict.fromkeys(found))
+            refs.append(resolve(game, run, name))
+    return tuple(dict.fromkeys(refs))

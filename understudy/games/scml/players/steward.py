@@ -154,7 +154,7 @@ class Steward(StdSyncAgent):
         self, capacity: FreeCapacity, partners: Iterable[str], turn: int
     ) -> dict[str, Offer]:
         """An offer each, such that all sales could be accepted at once."""
-        awi, found = self.awi, {}
+        awi, made = self.awi, {}
         buyers = [partner for partner in partners if partner in awi.my_consumers]
         if buyers:  # who is served first changes, for there may not be enough for all
             first = (turn + awi.current_step) % len(buyers)
@@ -170,13 +170,13 @@ class Steward(StdSyncAgent):
             quantity = max(1, min(capacity.free[day], most, capacity.total() - kept))
             capacity.sell(day, quantity)
             ahead = day > awi.current_step
-            found[partner] = (quantity, day, ask(*_prices(awi.current_output_issues), turn, ahead))
+            made[partner] = (quantity, day, ask(*_prices(awi.current_output_issues), turn, ahead))
         suppliers = [partner for partner in partners if partner in awi.my_suppliers]
         if suppliers and capacity.need > 0:
             share = min(capacity.need, -(-capacity.need * ASK_FOLD // len(suppliers)))
             price = bid(*_prices(awi.current_input_issues), turn)
-            found |= dict.fromkeys(suppliers, (share, awi.current_step, price))
-        return found
+            made |= dict.fromkeys(suppliers, (share, awi.current_step, price))
+        return made
 
     # --- what it has and needs -------------------------------------------------------------------
 

@@ -77,22 +77,22 @@ def day_ledger(
     for contract in contracts:
         made[contract.concluded].append(replace(contract, executed=False, nullified=False))
     books = [_Book(economy.rules.horizon) for _ in config.factories]
-    found = DayLedger([], [_ranges(economy, None)], economy)
+    ledger = DayLedger([], [_ranges(economy, None)], economy)
     for day in range(config.steps if steps is None else steps):
         economy.open_day()
-        ranges = found.ranges[-1]
+        ranges = ledger.ranges[-1]
         day_starts = [_day_start(economy, index, ranges, book) for index, book in enumerate(books)]
         for contract in made[day]:
             economy.ledger.add(contract)
             books[contract.seller].sales.add(contract)
             books[contract.buyer].supplies.add(contract)
         economy.close_day()
-        found.days.extend(
+        ledger.days.extend(
             _evening(economy, day_start, book)
             for day_start, book in zip(day_starts, books, strict=True)
         )
-        found.ranges.append(_ranges(economy, ranges[0]))
-    return found
+        ledger.ranges.append(_ranges(economy, ranges[0]))
+    return ledger
 
 
 def _ranges(economy: Economy, of_first: Ranges | None) -> list[Ranges]:

@@ -79,10 +79,10 @@ def negotiations_by_day(
     for (day, opener), calls in openings.items():
         for other, row in _first_offers(list(calls.values())).items():
             scripts[day, opener, other].add(opener, "propose", 0, row)
-    found: dict[int, list[RecordedNegotiation]] = defaultdict(list)
+    by_day: dict[int, list[RecordedNegotiation]] = defaultdict(list)
     for key in sorted(scripts):
-        found[key[0]].append(_reconstructed(key[1], key[2], scripts[key], agreements.get(key)))
-    return found
+        by_day[key[0]].append(_reconstructed(key[1], key[2], scripts[key], agreements.get(key)))
+    return by_day
 
 
 def _first_offers(calls: Sequence[Mapping[int, DecisionRow]]) -> dict[int, DecisionRow]:
@@ -136,6 +136,7 @@ def _reconstructed(
     for turn in range(2 * ROUNDS):
         speaker, listener = sides[turn % 2], sides[1 - turn % 2]
         own = _own(script, speaker, turn)
+        # The listener answers in the same round if it speaks second, else in the next.
         reply = script.answers.get((listener, (turn + 1) // 2))
         if own is not None and own.answer in ("accept", "end"):
             ending = LEFT_OUT if own.omitted else ENDED

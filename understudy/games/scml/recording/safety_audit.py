@@ -68,10 +68,10 @@ def safety_audit(
     negotiations = _negotiations(config, days)
     sales = np.bincount(made[:, SELLER], minlength=factories)
     agreements = sales + np.bincount(made[:, BUYER], minlength=factories)
-    found = []
+    audits = []
     for index in range(factories):
         own = days.days[index::factories]
-        found.append(
+        audits.append(
             SafetyAudit(
                 talks=negotiations[index],
                 agreements=int(agreements[index]),
@@ -83,7 +83,7 @@ def safety_audit(
                 produced=sum(day.produced for day in own),
             )
         )
-    return found
+    return audits
 
 
 def _rows(rows: Sequence[tuple[int, ...]], width: int) -> Ints:
@@ -95,14 +95,14 @@ def _beyond(config: WorldConfig, made: Ints, days: DayLedger, conserve_stock: bo
     factories = len(config.factories)
     day_starts = [(day.stock, day.supply_quantity, day.sale_quantity) for day in days.days]
     by_day = _rows(day_starts, 3).reshape(-1, factories, 3)
-    found, opened = np.zeros((factories, 2), np.int64), np.full(factories, -1)
+    counts, opened = np.zeros((factories, 2), np.int64), np.full(factories, -1)
     last = max(config.steps, 1 + int(made[:, DUE].max(initial=0)))
     books = empty_book(factories, days=last)
     books.limits[:, CAPACITY] = [factory.lines for factory in config.factories]
     books.limits[:, KEEPS] = not RULES[config.track].perishable
     books.limits[:, CONSERVES] = conserve_stock
-    _count(made, by_day, _bankruptcies(days, factories), opened, books, found)
-    return found
+    _count(made, by_day, _bankruptcies(days, factories), opened, books, counts)
+    return counts
 
 
 def _negotiations(config: WorldConfig, days: DayLedger) -> list[int]:
@@ -144,9 +144,11 @@ def _count(made, day_starts, bankrupt, opened, books, out):  # type: ignore[no-u
         for side in (SELLER, BUYER):
             own = made[row, side]
             if opened[own] < today:
+                # The first contract of its day: bankruptcies since the last opening count now.
                 _strike_out(made[:row], own, opened[own], today, bankrupt, books)
                 _open_day(own, today, day_starts[today, own], books)
                 opened[own] = today
+            # What is bought can be sold from at once; only sales can be unsafe.
             if side == BUYER:
                 books.arriving[own, due] += made[row, QUANTITY]
                 continue

@@ -243,14 +243,14 @@ def _at_level(
     equations = comparisons.equations(rows, level)
     draws, known = equations.resample(weight)
     adjusted = widened(equations.solve(), draws, equations.configurations, known)
-    found = {}
+    by_player = {}
     for index in np.flatnonzero(count).tolist():
         rivals = (whole.groups == whole.groups[index]) & (count > 0)
         linked = (equations.groups[rivals] == equations.groups[index]).all()
-        found[index] = AtLevel(
+        by_player[index] = AtLevel(
             int(count[index]), float(mean[index]), adjusted[index] if linked else None
         )
-    return found
+    return by_player
 
 
 def _win_rates(rows: Rows, comparisons: PairedComparisons, weight: Array) -> list[Estimate | None]:

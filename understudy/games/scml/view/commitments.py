@@ -70,6 +70,7 @@ def open_book(facts, commitments, reserve, conserves, book):  # type: ignore[no-
     book.limits[CAPACITY] = int(facts[p.LINES])
     book.limits[KEEPS] = facts[p.PERISHABLE] == 0.0
     book.limits[CONSERVES] = conserves or facts[p.STOCK_FALLS] != 0.0
+    # Counts promises of this decision only; those of contracts are in the lists by day.
     book.committed[BUYING], book.committed[SELLING] = 0, 0
     owed, orders = 0, 0
     for day in range(DAYS):
@@ -89,6 +90,7 @@ def commit(book, buys, quantity, ahead, price):  # type: ignore[no-untyped-def]
     if quantity <= 0:
         return
     book.committed[BUYING if buys else SELLING] += quantity
+    # An offered purchase may not come: it binds money but is no input to sell from.
     if buys:
         book.money[FREE] -= quantity * price
     elif 0 <= ahead < book.limits[DAYS_OPEN]:
@@ -138,6 +140,7 @@ def _left_to_sell(book, ahead, before):  # type: ignore[no-untyped-def]
     most = makeable(book, ahead) - book.ordered[ahead]
     if most <= 0:
         return 0
+    # From the top: more sold on one day can leave less stock for the days after it.
     for quantity in range(most, 0, -1):
         if shortfall(book, ahead, quantity) <= before:
             return quantity

@@ -154,10 +154,12 @@ def _temporal(facts, commitments, book, on_table, out):  # type: ignore[no-untyp
         arriving, ordered = book.arriving[day], book.ordered[day]
         there = stock + arriving
         made = rules.made_of(there, ordered, lines)
+        # Day by day as the simulator will do it, if nothing else is agreed.
         stock = rules.stock_after(stock, arriving, made, keeps, conserves)
         paid, earned = commitments[p.BOUGHT_MONEY, day], commitments[p.SOLD_MONEY, day]
         balance += earned - paid - facts[p.COST] * made
         offered, asked = on_table[BUYING, day], on_table[SELLING, day]
+        # Premiums are of what is agreed and what lies on the table together.
         bought, sold = commitments[p.BOUGHT, day] + offered, commitments[p.SOLD, day] + asked
         bought_money = paid + on_table[_MONEY + BUYING, day]
         sold_money = earned + on_table[_MONEY + SELLING, day]

@@ -151,6 +151,7 @@ class Recording:
         """[factories, days]: rows of `days`."""
         self.day_row[self.day_owner, day] = np.arange(len(days))
         before = np.where(day > 0, self.day_row[self.day_owner, np.maximum(day - 1, 0)], NONE)
+        # An agent can only learn that production takes stock by seeing its stock fall.
         fell = (before != NONE) & (stock < stock[before])
         falls_from = np.full(len(self.names), NEVER)
         np.minimum.at(falls_from, self.day_owner[fell], day[fell])
@@ -215,6 +216,7 @@ class Recording:
         row = np.flatnonzero(kept)
         row = row[np.lexsort((day[row], self.day_owner[row]))]
         owner, day = self.day_owner[row], day[row]
+        # Contracts of an owner are in the order made: a search counts those before a day.
         keys = self.contract_owner * NEVER + self.contract_concluded
         made = np.searchsorted(keys, owner * NEVER + day) - self.contract_start[owner]
         nothing = np.zeros((0, 4), np.int64)
@@ -285,6 +287,7 @@ class Recording:
         was_made = (offered[:, 0] != NONE) & (
             (call[order] != FIRST_PROPOSALS) | self.opens[owner[order]]
         )
+        # Rows of the offers: per decision first what was heard, then what was answered to it.
         at = np.cumsum(was_heard * 1 + was_made) - was_heard - was_made
         offers = np.empty((int(was_heard.sum() + was_made.sum()), 4), np.int64)
         offers[at[was_heard], 1:] = heard[was_heard]
@@ -344,6 +347,7 @@ def codes(column: pa.ChunkedArray, words: tuple[str, ...]) -> Ints:
 def _add_commitments(owner, today, count, start, other, buys, day, units, money, bankrupt, out):  # type: ignore[no-untyped-def]
     for s in range(len(owner)):
         mine = owner[s]
+        # Decisions between two contracts share their commitments: copy instead of adding up again.
         if s and mine == owner[s - 1] and today[s] == today[s - 1] and count[s] == count[s - 1]:
             for k in range(out.shape[1]):
                 for ahead in range(out.shape[2]):

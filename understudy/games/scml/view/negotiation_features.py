@@ -19,6 +19,7 @@ def fill_negotiations(columns, out):  # type: ignore[no-untyped-def]
             remaining = out.bounds[s, BUYING if buys else SELLING]
             out.role[negotiation, BUYING], out.role[negotiation, SELLING] = buys, not buys
             set_baseline(facts, buys, remaining, money, base)
+            # The day and price under discussion: the partner's if it has offered, else L1's own.
             ahead, price = base[p.OFFER_AHEAD], base[p.OFFER_PRICE]
             row = p.heard_row(columns, negotiation)
             if row >= 0:
@@ -73,6 +74,7 @@ def _so_far(facts, columns, negotiation, out):  # type: ignore[no-untyped-def]
         else:
             first_heard = row if first_heard < 0 else first_heard
             last_heard = row
+    # A buyer likes prices to fall, a seller to rise: each way is positive as it pleases the other.
     sign = -1.0 if buys else 1.0
     if last_mine >= 0:
         price = position_in(columns.offers[last_mine, p.PRICE], low, high)
@@ -113,6 +115,7 @@ def _rivals(columns, s, negotiation, row, out):  # type: ignore[no-untyped-def]
     at = f.THREAD_AT
     buys, others, units, with_offer, better = columns.negotiations[negotiation, p.BUYS], 0, 0, 0, 0
     for other in range(columns.first[s], columns.first[s + 1]):
+        # Only negotiations on the same side compete for the same lines or need.
         if other == negotiation or columns.negotiations[other, p.BUYS] != buys:
             continue
         others += 1

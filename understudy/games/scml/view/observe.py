@@ -53,7 +53,7 @@ def observed(columns: Packed, settings: SafetySettings | None = None) -> Observe
     """All features of many states."""
     settings = settings or SafetySettings()
     states, negotiations = len(columns.facts), len(columns.negotiations)
-    found = Observed(
+    features = Observed(
         static=np.empty((states, len(f.STATIC)), np.float32),
         temporal=np.zeros((states, DAYS, len(f.TEMPORAL)), np.float32),
         days=np.zeros((states, DAYS), np.bool_),
@@ -69,10 +69,10 @@ def observed(columns: Packed, settings: SafetySettings | None = None) -> Observe
         safe=np.zeros(negotiations, np.bool_),
     )
     book, offers = empty_book(), np.zeros((4, DAYS))
-    fill_states(columns, settings.reserve, settings.conserves, book, offers, found)
-    fill_negotiations(columns, found)
-    fill_histories(columns, found)
-    return found
+    fill_states(columns, settings.reserve, settings.conserves, book, offers, features)
+    fill_negotiations(columns, features)
+    fill_histories(columns, features)
+    return features
 
 
 def observe(state: State, settings: SafetySettings | None = None) -> Observed:

@@ -66,30 +66,30 @@ def all_turns(
     `binding` is [negotiations, 3]: units (0: nothing was promised), days ahead and unit price.
     """
     settings = settings or SafetySettings()
-    found, book, served = (
+    turns, book, served = (
         no_turns(len(columns.negotiations)),
         empty_book(),
         np.zeros(2, np.int64),
     )
     how = settings.reserve, settings.conserves
-    _all_turns(columns, order, weight, binding, *how, book, served, found)
-    return found
+    _all_turns(columns, order, weight, binding, *how, book, served, turns)
+    return turns
 
 
 class LiveTurns:
     """Of one decision, as it is being made."""
 
     def __init__(self, columns: Packed, weight: Float32s, settings: SafetySettings) -> None:
-        self.found = no_turns(len(columns.negotiations))
+        self.values = no_turns(len(columns.negotiations))
         self._columns, self._weight = columns, weight
         self._book, self._served = empty_book(), np.zeros(2, np.int64)
         how = settings.reserve, settings.conserves
         open_book(columns.facts[0], columns.commitments[0], *how, self._book)
 
     def come(self, negotiation: int) -> None:
-        """A negotiation's turn: what is left for it is in `found`."""
+        """A negotiation's turn: what is left for it is in `values`."""
         books = self._book, self._served
-        _turn(self._columns, 0, negotiation, self._weight[negotiation], *books, self.found)
+        _turn(self._columns, 0, negotiation, self._weight[negotiation], *books, self.values)
 
     def take(self, buys: bool, quantity: int, ahead: int, price: int) -> None:
         """It has promised something; 0 units: nothing."""
@@ -105,6 +105,7 @@ def _all_turns(columns, order, weight, binding, reserve, conserves, book, served
     for s in range(len(columns.facts)):
         open_book(columns.facts[s], columns.commitments[s], reserve, conserves, book)
         served[BUYING], served[SELLING] = 0, 0
+        # In order of L4's weights: a negotiation sees what those served before it have left.
         for turn in range(columns.first[s], columns.first[s + 1]):
             negotiation = order[turn]
             _turn(columns, s, negotiation, weight[negotiation], book, served, out)
@@ -126,6 +127,7 @@ def _turn(columns, s, negotiation, weight, book, served, out):  # type: ignore[n
     side, money, base = BUYING if buys else SELLING, book.money[FREE], out.baseline[negotiation]
     remaining_by_day(book, buys, left)
     out.money[negotiation] = money
+    # L1's own offer from what is left now, not from what was left when the decision began.
     set_baseline(facts, buys, left, money, base)
     for day in range(p.agreeable_days(facts)):
         features[at.left_0 + day] = cut(left[day] / lines)
@@ -137,6 +139,7 @@ def _turn(columns, s, negotiation, weight, book, served, out):  # type: ignore[n
         ahead = columns.offers[row, p.DELIVERY] - int(facts[p.DAY])
         low, high = p.price_range(facts, buys)
         most = allowed_units(facts, buys, left, money, ahead, price)
+        # To accept is safe if the offer fits as it is: nothing can be cut off an acceptance.
         out.safe[negotiation] = quantity <= most and low <= price <= high
         features[at.still_safe] = out.safe[negotiation]
         features[at.still_share] = min(quantity, most) / max(quantity, 1)

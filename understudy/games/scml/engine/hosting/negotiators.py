@@ -174,6 +174,7 @@ class SyncNegotiator:
     def _propose(self, partner: str) -> Offer | None:
         if not self._proposals:
             self._open()
+        # Left out of the first answer: the controller asks once more, for all partners.
         if partner not in self._proposals:
             self._open()
         offer = self._proposals.pop(partner, None)
@@ -199,9 +200,11 @@ class SyncNegotiator:
             return response
         self._heard[partner] = state.current_offer
         self._states[partner] = state
+        # Ask when all open negotiations were heard, or this partner has waited long enough.
         if len(self._heard) < self._num_active and self._waits[partner] < self._num_active:
             self._waits[partner] += 1
             return WAIT
+        # SAOSyncController asks for first proposals even of agents that never open.
         if not self._has_opened:
             self._open()
         self._decide()
@@ -215,6 +218,7 @@ class SyncNegotiator:
                 self._waits[partner] = 0
                 continue
             answer = answers[partner]
+            # No answer for a partner is a rejection without an offer, which ends the negotiation.
             if answer is None:
                 self._responses[partner], self._proposals[partner] = REJECT_OFFER, None
                 continue
