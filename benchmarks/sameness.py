@@ -30,12 +30,16 @@ import pyarrow.parquet as pq
 from safetensors.numpy import load_file
 
 HERE = Path(__file__).resolve().parents[1]
-RENAMED: dict[str, str] = {
-    **{"trust": "lambda_", "value_trust": "value_lambda", "spread": "std"},
-    **{"manner": "overrides", "exploiter_manner": "exploiter_overrides", "tether": "kl_scale"},
-    **{"reborn": "reset", "telling_matches": "highlights", "fresh_exploiter": "best_response"},
+RENAMED: dict[str, dict[str, str]] = {
+    "arena": {
+        **{"trust": "lambda_", "value_trust": "value_lambda", "spread": "std"},
+        **{"manner": "overrides", "exploiter_manner": "exploiter_overrides", "tether": "kl_scale"},
+        **{"reborn": "reset", "telling_matches": "highlights", "fresh_exploiter": "best_response"},
+    },
+    "scml": {f"l{k}.standard.spread": f"l{k}.standard.std" for k in (2, 3, 4)},
+    "dota": {},
 }
-"""Columns, tensors and keys that have another name since: old to new."""
+"""Columns, tensors and keys that have another name since, by game: old to new."""
 RENAMED_FILES: dict[str, str] = {}
 """Likewise parts of the names of files, as regular expressions."""
 RENAMED_VALUES: dict[str, str] = {"ArenaMatches": "BatchedArena", "lesson": "job"}
@@ -264,15 +268,15 @@ def _with_new_names(found: dict[str, Any]) -> dict[str, Any]:
     for name, content in found.items():
         for old, new in RENAMED_FILES.items():
             name = re.sub(old, new, name)
-        named[name] = _renamed(content)
+        named[name] = _renamed(content, RENAMED[name.split(":", 1)[0]])
     return named
 
 
-def _renamed(content: Any) -> Any:
+def _renamed(content: Any, names: Mapping[str, str]) -> Any:
     if isinstance(content, dict):
-        return {RENAMED.get(key, key): _renamed(item) for key, item in content.items()}
+        return {names.get(key, key): _renamed(item, names) for key, item in content.items()}
     if isinstance(content, list):
-        return [_renamed(item) for item in content]
+        return [_renamed(item, names) for item in content]
     return RENAMED_VALUES.get(content, content) if isinstance(content, str) else content
 
 
