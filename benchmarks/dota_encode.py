@@ -21,7 +21,7 @@ from understudy import games
 from understudy.data.runs import Run
 from understudy.games.dota.features import features, team_rating
 from understudy.games.dota.features.encode import encode
-from understudy.games.dota.features.timeline import course
+from understudy.games.dota.features.timeline import build_timeline
 from understudy.games.dota.sources.match_files import read_logs
 from understudy.games.dota.sources.synthetic import World, generate
 from understudy.games.dota.sources.table_import import read_tables
@@ -104,7 +104,7 @@ ITEMS = tuple(name.removeprefix("has_") for name in features.item_names())
 
 
 def some_features(tables) -> dict[str, np.ndarray]:
-    match = course(tables)
+    match = build_timeline(tables)
     found = {**features.economy(match), **features.objectives(match), **features.items(match)}
     found["kills"] = features.skirmish(match)["kills"]
     names = (*economy_names(), *features.BUILDINGS, "kills", *features.item_names())

@@ -1,4 +1,4 @@
-"""Next items and ward spots: what a decision knows, and that policies find known habits."""
+"""Next items and ward spots: what a decision knows, and that policies learn known choices."""
 
 import numpy as np
 import pytest
@@ -53,11 +53,11 @@ def test_an_item_is_decided_on_once_and_unknown_ones_never():
     assert [KEYS[k] for k in rows.chosen] == ["blink"]
 
 
-def habit(count, seed=0):
+def usual_buys(count, seed=0):
     """Hero 1 buys `after` what it bought last, hero 2 the other way round."""
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     size = len(KEYS)
-    hero, last = dice.integers(1, 3, count), dice.integers(0, 4, count)
+    hero, last = rng.integers(1, 3, count), rng.integers(0, 4, count)
     chosen = np.where(hero == 1, last + 10, last + 20)
     owned = np.zeros((count, size), bool)
     owned[np.arange(count), last] = True
@@ -66,7 +66,7 @@ def habit(count, seed=0):
         start_time=np.zeros(count, np.int64),
         slot=np.zeros(count, np.int64),
         hero=hero,
-        t=dice.integers(0, 2000, count),
+        t=rng.integers(0, 2000, count),
         chosen=chosen,
         last=last,
         before_last=np.full(count, inventory.NOTHING),
@@ -76,18 +76,18 @@ def habit(count, seed=0):
     )
 
 
-def test_the_policy_finds_a_habit_and_never_proposes_what_is_owned():
-    policy = next_item.fit(habit(400, 1), habit(200, 2))
-    rows = habit(100, 3)
+def test_the_policy_learns_what_is_usual_and_never_proposes_what_is_owned():
+    policy = next_item.fit(usual_buys(400, 1), usual_buys(200, 2))
+    rows = usual_buys(100, 3)
     chance = policy.chances(rows)
     assert (next_item.ranks(chance, rows.chosen) == 0).all()
     assert not chance[rows.owned].any()
     np.testing.assert_allclose(chance.sum(axis=1), 1)
 
 
-def test_a_new_hero_gets_everybodys_habits():
-    policy = next_item.fit(habit(400, 1), habit(200, 2))
-    rows = habit(50, 3)
+def test_a_new_hero_gets_what_everybody_buys():
+    policy = next_item.fit(usual_buys(400, 1), usual_buys(200, 2))
+    rows = usual_buys(50, 3)
     rows.hero[:] = 499
     chance = policy.chances(rows)
     places = np.argsort(-chance, axis=1)[:, :2]
@@ -106,9 +106,9 @@ def test_ties_count_against_a_policy():
 
 
 def wards(count, seed):
-    dice = np.random.default_rng(seed)
-    team, band = dice.integers(2, size=count), dice.integers(3, size=count)
-    cell = 40 + 100 * team + 7 * band + dice.integers(2, size=count)
+    rng = np.random.default_rng(seed)
+    team, band = rng.integers(2, size=count), rng.integers(3, size=count)
+    cell = 40 + 100 * team + 7 * band + rng.integers(2, size=count)
     even = np.ones(count, np.int64)
     life = np.full(count, 360.0)
     return ward_spots.Placements(np.arange(count), team, 300 * band, cell, even, 3 * even, life)
@@ -158,18 +158,18 @@ def run(tmp_path_factory):
 def test_policies_are_trained_judged_printed_and_read_back(run, recipe, capsys):
     from understudy.games.dota.report.terminal import print_evaluation
 
-    told = train_stage.train(games.load("dota"), run, recipe)
-    for scores in told["policy"].values():
+    evaluation = train_stage.train(games.load("dota"), run, recipe)
+    for scores in evaluation["policy"].values():
         assert scores["hit@1"]["ours"] <= scores["hit@20"]["ours"] <= 1
     inputs = read_manifest(run.model(recipe))["inputs"]
     read = {table.name for table in RECORDINGS}
     assert {name.split("-")[0] for name in inputs} == {f"recordings/{name}" for name in read}
-    print_evaluation(told)
+    print_evaluation(evaluation)
     assert "hit@20" in capsys.readouterr().out
     if recipe == "items":
         policy = recipes.load_items(run.model("items") / recipes.ITEMS_FILE)
-        assert len(policy.weights) == len(next_item.HABITS) + len(next_item.OTHERS)
-        rows = habit(20)
+        assert len(policy.weights) == len(next_item.FREQUENCY_TABLES) + len(next_item.OTHERS)
+        rows = usual_buys(20)
         np.testing.assert_allclose(policy.chances(rows).sum(axis=1), 1)
     else:
         spots, life = recipes.load_wards(run.model("wards") / recipes.WARDS_FILE)

@@ -25,7 +25,7 @@ class Fitted(Protocol):
 
 
 class Model(Protocol):
-    """One entry of the line-up."""
+    """One entry of the model comparison."""
 
     def fit(self, train: Samples, val: Samples, seed: int) -> Fitted:
         """Learn from `train`; `val` only says when to stop."""
@@ -39,8 +39,8 @@ class Linear:
     columns: Callable[[Samples], Floats]
     weights: Mapping[str, Floats]
     """By label; the last is the constant."""
-    spread: Floats | None = None
-    """How uncertain each weight of `y_win` is, one standard error; None: not known."""
+    standard_errors: Floats | None = None
+    """Of each weight of `y_win`; None: not known."""
 
     def predict(self, label: str, samples: Samples) -> Floats:
         """By a dot product, for `y_win` through the logistic function."""
@@ -69,7 +69,7 @@ def fit_logistic(columns: Floats, won: Floats, weight: Floats, penalty: Floats) 
     return newton(slopes, np.zeros(known.shape[1]), loss, rounds=50, tolerance=1e-7)
 
 
-def spread_of(columns: Floats, beta: Floats, weight: Floats, penalty: Floats) -> Floats:
+def standard_errors(columns: Floats, beta: Floats, weight: Floats, penalty: Floats) -> Floats:
     """Standard errors of weights that `fit_logistic` found, by Laplace's approximation.
 
     Rows weigh as many as there are matches, so the minutes of a match count as one result.
@@ -118,7 +118,7 @@ def seven(samples: Samples) -> Floats:
 
 @dataclass(frozen=True)
 class Seven:
-    """Regression on seven features: the bar."""
+    """Regression on seven features: the baseline."""
 
     def fit(self, train: Samples, val: Samples, seed: int) -> Fitted:
         """With a penalty too small to matter."""

@@ -22,7 +22,7 @@ SIZES = (25, 50, 100, 200, 500, 1000)
 LEFT = 100
 """Matches that must be left to judge a calibration on."""
 SINCE = 54
-"""7.35: older matches are another game, and too few; they only tell how strong teams were."""
+"""7.35: older matches are another game, and too few; they only show how strong teams were."""
 
 
 @dataclass(frozen=True)

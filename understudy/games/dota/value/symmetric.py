@@ -1,6 +1,6 @@
 """Regression that changes to the opposite when the sides swap, but for one constant.
 
-That constant favours a side. Features that each tell little are held closer to 0.
+That constant favours a side. Features that each say little are held closer to 0.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from understudy.games.dota.value.linear import (
     Linear,
     fit_linear,
     fit_logistic,
-    spread_of,
+    standard_errors,
 )
 
 MINOR = tuple(
@@ -29,11 +29,11 @@ MINOR = tuple(
     or (name.startswith(("gold_adv_change_", "xp_adv_change_")) and not name.endswith("_3"))
     if name not in observe.EVEN and name not in {"spent", "unspent", "big_items"}
 )
-"""Features that each tell little: they are held closer to 0."""
+"""Features that each say little: they are held closer to 0."""
 
 
 def symmetric(samples: Samples) -> Floats:
-    """Columns that change their sign when the sides swap, the telling ones first."""
+    """Columns that change their sign when the sides swap, the ones that matter most first."""
     minute = samples.column("t_min")
     late, safe = minute / 30, np.maximum(minute, 1.0)
     parts = []
@@ -83,6 +83,6 @@ class Symmetric:
             label: fit_linear(known, train.labels[label], weight, penalty) for label in CHANGES
         }
         weights = {"y_win": won, **changes}
-        scale = np.append(scale, 1.0)
-        spread = spread_of(known, won, weight, penalty) / scale
-        return Linear(symmetric, {n: w / scale for n, w in weights.items()}, spread)
+        scale = np.append(scale, 1.0)  # the constant's; weights go back to the columns' own units
+        errors = standard_errors(known, won, weight, penalty) / scale
+        return Linear(symmetric, {n: w / scale for n, w in weights.items()}, errors)

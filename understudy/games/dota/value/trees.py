@@ -83,7 +83,7 @@ class Trees:
             early_stopping_rounds=self.patience,
             verbose_eval=False,
         )
-        return booster[: booster.best_iteration + 1]
+        return booster[: booster.best_iteration + 1]  # without the rounds that patience ran on
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,6 @@ def import_xgboost() -> Any:
         import xgboost
     except ImportError as failure:
         raise InputError(
-            "the line-up compares with XGBoost, which is not installed: pip install xgboost-cpu"
+            "the model comparison needs XGBoost, which is not installed: pip install xgboost-cpu"
         ) from failure
     return xgboost
