@@ -52,9 +52,7 @@ def losses(train: Samples, test: Samples, without) -> np.ndarray:
 
 def report(name: str, one: np.ndarray, other: np.ndarray, test: Samples) -> None:
     gap = paired_difference(one, other, test.match_id)
-    print(
-        f"  {name:14s} {one.mean():.4f}  {gap.value:+.4f} ({gap.low:+.4f} to {gap.high:+.4f})"
-    )
+    print(f"  {name:14s} {one.mean():.4f}  {gap.value:+.4f} ({gap.low:+.4f} to {gap.high:+.4f})")
 
 
 if __name__ == "__main__":

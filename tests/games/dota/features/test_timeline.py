@@ -1,4 +1,4 @@
-"""The timeline of matches: from which row on a thing is known, and sums that stay in their match."""
+"""Timelines: from which row on a thing is known, and sums that stay in their match."""
 
 import numpy as np
 import pyarrow as pa

@@ -179,3 +179,10 @@ def test_judged_by_hand():
     assert scores["log loss"]["ours"] == pytest.approx(-(np.log(0.7) + np.log(0.2)) / 2)
     gap = scores["log loss"]["ours"] - scores["log loss"]["counts"]
     assert scores["log loss"]["beside"]["mean"] == pytest.approx(gap)
+
+
+def test_no_decision_has_no_score():
+    nobody = np.zeros(0, np.int64)
+    assert recipes.judged(np.zeros((0, 3)), np.zeros((0, 3)), nobody, nobody, (1, 2)) == {
+        "decisions": 0
+    }

@@ -1,6 +1,8 @@
 """Next items and ward spots: what a decision knows, and that policies learn known choices."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from tests.games.dota.small_matches import made_up, put, small_match, small_tables
@@ -8,9 +10,11 @@ from understudy import games
 from understudy.data import shards
 from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
+from understudy.games.dota import facts
 from understudy.games.dota.features import inventory
 from understudy.games.dota.policies import next_item, purchases, recipes
 from understudy.games.dota.policies import wards as ward_spots
+from understudy.games.dota.report.terminal import print_evaluation
 from understudy.games.dota.sources.synthetic import World, generate
 from understudy.games.dota.sources.tables import RECORDINGS
 from understudy.pipeline import encode as encode_stage
@@ -156,8 +160,6 @@ def run(tmp_path_factory):
 
 @pytest.mark.parametrize("recipe", ["items", "wards"])
 def test_policies_are_trained_judged_printed_and_read_back(run, recipe, capsys):
-    from understudy.games.dota.report.terminal import print_evaluation
-
     evaluation = train_stage.train(games.load("dota"), run, recipe)
     for scores in evaluation["policy"].values():
         assert scores["hit@1"]["ours"] <= scores["hit@20"]["ours"] <= 1
@@ -212,3 +214,21 @@ def test_what_nobody_did_cannot_be_learned(recipe, what, tmp_path):
     encode_stage.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
     with pytest.raises(InputError, match=f"too few matches with a {what} to split"):
         train_stage.train(game, run, recipe)
+
+
+def test_a_kind_of_item_that_nobody_bought_has_no_score(tmp_path, capsys):
+    """Parts left out of every match: the other figures stand, and the kind is said to be empty."""
+    run, game, tables = Run(tmp_path), games.load("dota"), made_up(10)
+    events = tables["events"]
+    whole = [key for key, item in facts.items().items() if item.components]
+    bought = pc.equal(events["event_type"], "purchase")
+    kept = pc.or_(pc.invert(bought), pc.is_in(events["key"], pa.array(whole)))
+    tables["events"] = events.filter(kept)
+    import_matches_stage.take_in(game, run, [Imported("made up", tables, [])], {})
+    encode_stage.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
+    scores = train_stage.train(game, run, "items")["policy"]
+    assert scores["parts"] == {"decisions": 0}
+    assert scores["completed items"] == scores["all items"] and scores["all items"]["decisions"] > 0
+    print_evaluation({"policy": scores, "counts": "hero and last item"})
+    printed = capsys.readouterr().out
+    assert "parts: no decision in later matches, so no score" in printed and "nan" not in printed

@@ -70,9 +70,7 @@ def test_towers_taken_count_for_the_side_and_up_to_three():
     ]
     for slot, towers in ((0, 6), (5, 0)):
         raw = small_match(minutes=12, objectives=fallen)
-        assert wards.placements(placed(slot, (300, 90.0, 1), match=raw)).towers.tolist() == [
-            towers
-        ]
+        assert wards.placements(placed(slot, (300, 90.0, 1), match=raw)).towers.tolist() == [towers]
     raw = small_match(minutes=12, objectives=fallen[:1])
     early = wards.placements(placed(0, (59, 90.0, 1), (60, 90.0, 2), match=raw))
     assert early.towers.tolist() == [3, 4]

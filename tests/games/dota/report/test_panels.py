@@ -126,7 +126,9 @@ def test_a_run_without_anything_shows_nothing(tmp_path):
 def test_a_run_shows_who_was_first_and_how_good_its_models_are(tmp_path):
     events = [building(100, "good", "tower1_mid")]
     (tmp_path / "a.jsonl").write_text(
-        "\n".join(json.dumps(small_match(k, objectives=events, radiant_win=k < 2)) for k in range(8))
+        "\n".join(
+            json.dumps(small_match(k, objectives=events, radiant_win=k < 2)) for k in range(8)
+        )
     )
     run = Run(tmp_path / "run")
     import_matches.take_in(games.load("dota"), run, read_logs(tmp_path / "a.jsonl"), {})

@@ -134,7 +134,10 @@ def test_every_kind_of_file_is_read_and_damage_costs_that_file_alone(tmp_path):
     numbers, words, _ = read(tmp_path)
     assert sorted(numbers) == [1, 2, 3]
     reasons = dict(word.split(": ", 1) for word in words)
-    assert "cut off or damaged" in reasons["cut.json"] and "cannot be unpacked" in reasons["cut.json.gz"]
+    assert (
+        "cut off or damaged" in reasons["cut.json"]
+        and "cannot be unpacked" in reasons["cut.json.gz"]
+    )
     assert reasons["list.json[2]"] == "int where a match should be"
     assert reasons["one.json"] == "match 1 was read before; the first stays"
 

@@ -89,7 +89,11 @@ def test_a_match_of_many_rows_weighs_as_much_by_match_and_more_by_row():
 
 def test_reliability_of_ours_is_kept():
     evaluation = judge(MODELS, rows_of(400), seed=0)
-    assert evaluation["calibration_error"] == metrics.calibration_error(evaluation["reliability"]) < 0.1
+    assert (
+        evaluation["calibration_error"]
+        == metrics.calibration_error(evaluation["reliability"])
+        < 0.1
+    )
     assert sum(line["weight"] for line in evaluation["reliability"]) == pytest.approx(1)
 
 
