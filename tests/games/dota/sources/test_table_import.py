@@ -1,4 +1,4 @@
-"""Tables made elsewhere: however written, they give the same recordings, and mistakes name the table."""
+"""Tables made elsewhere: however written, the same recordings; mistakes name the table."""
 
 import gc
 import json
