@@ -56,7 +56,7 @@ def row(summary, rating):
     """What is compared, each with an interval: (value, low, high)."""
     worst = next(iter(summary["minimum_win_rate"].values()))
     found = {"rating": tuple(rating.values()), "worst past": ends(worst)}
-    for target, fresh in summary["fresh_exploiter"].items():
+    for target, fresh in summary["best_response"].items():
         found[f"exploiter of {target}"] = ends(fresh)
     found["strongest exploiter"] = max(list(found.values())[2:])
     return found

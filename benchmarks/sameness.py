@@ -30,15 +30,20 @@ import pyarrow.parquet as pq
 from safetensors.numpy import load_file
 
 HERE = Path(__file__).resolve().parents[1]
-RENAMED: dict[str, str] = {}
+RENAMED: dict[str, str] = {
+    **{"trust": "lambda_", "value_trust": "value_lambda", "spread": "std"},
+    **{"manner": "overrides", "exploiter_manner": "exploiter_overrides", "tether": "kl_scale"},
+    **{"reborn": "reset", "telling_matches": "highlights", "fresh_exploiter": "best_response"},
+}
 """Columns, tensors and keys that have another name since: old to new."""
 RENAMED_FILES: dict[str, str] = {}
 """Likewise parts of the names of files, as regular expressions."""
-RENAMED_VALUES: dict[str, str] = {}
+RENAMED_VALUES: dict[str, str] = {"ArenaMatches": "BatchedArena", "lesson": "job"}
 """Likewise words that stand as values in JSON."""
 
 _READ = r"/manifest\.json / inputs / "
 EXPECTED = (
+    r"arena: arena/leagues/demo/league_state\.json / version: 1 before, 2 after",
     rf"scml: scml/models/l3[^/]*{_READ}samples/mornings-\d+\.parquet: only before",
     rf"scml: scml/models/l3-awr{_READ}models/l3/weights\.safetensors: only after",
     rf"scml: scml/models/dagger{_READ}models/hrl-xf-quick/weights\.safetensors: only after",

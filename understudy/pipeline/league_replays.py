@@ -28,12 +28,12 @@ class LeagueReplays:
     lines: Sequence[Mapping[str, Any]]
     """All matches that may be asked for."""
 
-    def write(self, telling: Sequence[Mapping[str, Any]]) -> None:
+    def write(self, highlights: Sequence[Mapping[str, Any]]) -> None:
         """What is not there yet."""
         if self.game.replay is None:
             return
         watched = LeagueFolder(self.season.folder).watched
-        for one in telling:
+        for one in highlights:
             page = LeagueFolder(self.season.folder).replay(one["match"])
             company = [
                 line

@@ -51,7 +51,7 @@ def _model_panels(folder: Path) -> list[Panel]:
 
 
 def _part_name(folder: Path, part: Path) -> str:
-    """ "hrl-xf", or "hrl-xf / l3" for a part of it."""
+    """As hrl-xf, or hrl-xf / l3 for a part of it."""
     steps = [step for step in part.relative_to(folder).parts if step != "model"]
     return " / ".join([folder.name, *steps])
 

@@ -154,9 +154,9 @@ def _weaknesses(summary: Mapping[str, Any]) -> list[str]:
     for main, worst in summary["minimum_win_rate"].items():
         if worst is not None:
             lines.append(f"{main} fares worst against {worst['opponent']}: {_rate(worst)}")
-    for target, found in summary["fresh_exploiter"].items():
+    for target, found in summary["best_response"].items():
         steps = f"after {found['agent_steps']:,} agent-steps"
-        lines.append(f"a fresh exploiter of {target} wins {_rate(found)} {steps}")
+        lines.append(f"an approximate best response of {target} wins {_rate(found)} {steps}")
     return lines
 
 

@@ -77,6 +77,7 @@ def test_todays_trades_with_the_outside_are_known_and_tomorrows_are_not():
     ahead = [sale(4, 1, concluded=0, seller=FIRST, buyer=MIDDLE)]
     carried = [sale(4, 2, concluded=1, seller=FIRST, buyer=MIDDLE)]
     assert [counts(one, bought, of=FIRST)[0] for one in (today, ahead, carried)] == [0, 1, 0]
+    assert counts([*today, *today], bought, of=FIRST) == (1, 0)  # supplied once, not per contract
 
     # 8 must be sold to the outside on day 1, which is known on that day only
     ordered = world(Exogenous(day=1, product=2, factory=MIDDLE, quantity=8, unit_price=40))

@@ -92,8 +92,7 @@ class DaggerRecipe:
             folder = job.out / f"round-{number}"
             self._play(current, folder / "played", 1000 * job.seed + number, job.workers)
             _fill(given, folder)
-            _gather(given, folder)
-            given = ModelFolder(folder).samples
+            given = _gather(given, folder)
             found = self.l3.train(given, current, replace(job, out=folder / "model"))
             current = folder / "model"
         last = read_bundle(current)
@@ -144,8 +143,8 @@ def _fill(given: Path, folder: Path) -> None:
         fill_goals(folder / "played", folder / "played", given / GOALS_FILE)
 
 
-def _gather(given: Path, folder: Path) -> None:
-    """All samples in one folder: those given, and those just played."""
+def _gather(given: Path, folder: Path) -> Path:
+    """A folder with all samples: those given, and those just played."""
     together = ModelFolder(folder).samples
     together.mkdir(parents=True, exist_ok=True)
     for path in shard_paths(given, ROUND_SAMPLES):
@@ -154,6 +153,7 @@ def _gather(given: Path, folder: Path) -> None:
         _link(path, together / path.name.replace("-", f"-{folder.name}-", 1))
     if (given / GOALS_FILE).is_file():
         _link(given / GOALS_FILE, together / GOALS_FILE)
+    return together
 
 
 def _link(path: Path, target: Path) -> None:
