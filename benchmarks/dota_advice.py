@@ -114,9 +114,9 @@ def report(name, beyond, followed, match_id) -> None:
 
 def compared(beyond, followed, match_id, draws: int = 2000) -> Estimate:
     """Mean of those who followed less that of the others, with an interval by match."""
-    _, place = np.unique(match_id, return_inverse=True)
-    sums = [np.bincount(place, beyond * who) for who in (followed, ~followed)]
-    counts = [np.bincount(place, who.astype(float)) for who in (followed, ~followed)]
+    _, match = np.unique(match_id, return_inverse=True)
+    sums = [np.bincount(match, beyond * who) for who in (followed, ~followed)]
+    counts = [np.bincount(match, who.astype(float)) for who in (followed, ~followed)]
     drawn = resample_weights(len(sums[0]), draws, seed=0)
     means = [(drawn @ s) / (drawn @ c) for s, c in zip(sums, counts, strict=True)]
     whole = [s.sum() / c.sum() for s, c in zip(sums, counts, strict=True)]

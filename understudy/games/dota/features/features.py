@@ -89,7 +89,7 @@ def objectives(match: Timeline) -> Features:
     """Buildings taken (Radiant's count those of Dire that fell), Roshan, the Aegis, couriers."""
     things = match.events["objective"]
     columns: Features = {}
-    loser = np.where(_contains(things.target, "goodguys"), 0, 1)
+    loser = np.where(_contains(things.target, "goodguys"), 0, 1)  # Radiant's are "goodguys"
     is_building = _is(things.key, "building_kill")
     every = np.zeros((len(match.t), 2))
     for name, part in BUILDINGS.items():
@@ -140,6 +140,7 @@ def vision(match: Timeline) -> Features:
         columns[f"{kind}_placed"] = lead(placed)
         columns[f"{kind}_standing"] = lead(np.clip(standing, 0, 8))
         columns[f"{kind}_placed_change_3"] = lead(placed - match.earlier(placed, 3))
+        # Gone more than 15 s before its time: taken down, not run out.
         early = _age_at_end(match.events[f"ward_{kind}_place"], gone) < life - 15
         taken = match.so_far(gone.row[early], 1 - gone.team[early])
         columns[f"{kind}_taken_down"] = lead(taken)

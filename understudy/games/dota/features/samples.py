@@ -74,7 +74,7 @@ class Samples:
     def outline(self) -> "Outline":
         """A row per match, in the order they began."""
         numbers, first = np.unique(self.match_id, return_index=True)
-        order = np.lexsort((numbers, self.start_time[first]))
+        order = np.lexsort((numbers, self.start_time[first]))  # by time, then by number
         return Outline(numbers[order], self.patch[first][order], self.start_time[first][order])
 
 
@@ -101,6 +101,7 @@ def swapped(samples: Samples) -> Samples:
     order = [_TRADED.get(name, own) for name, own in _INDEX.items()]
     stays = np.array([name in observe.EVEN or name in _TRADED for name in ALL_NAMES])
     sign = np.where(stays, 1, -1).astype(np.float32)
+    # A chance turns to its opposite, 1 - y; a change of a lead to its negative.
     turned = {"y_win": lambda y: 1.0 - y}
     labels = {name: turned.get(name, np.negative)(y) for name, y in samples.labels.items()}
     features = samples.features[:, order] * sign

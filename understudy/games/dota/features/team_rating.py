@@ -108,6 +108,7 @@ class Ratings:
         held = self.variance.setdefault(who, prior)
         if who[0] == "team":
             days = (now - self.last_result.get(who, now)) / DAY
+            # A random walk of the true strength, but never less certain than 1.5 priors.
             self.variance[who] = min(1.5 * prior, held + self.fading * days)
             self.last_result[who] = now
 
@@ -130,7 +131,7 @@ def strengths(results: Iterable[Result], ratings: Ratings | None = None) -> dict
     playing: list[tuple[int, int, Result]] = []  # a heap by end: begun, its result not yet known
     before = {}
     for match in sorted(results, key=lambda match: (match.start, match.number)):
-        while playing and playing[0][0] <= match.start:
+        while playing and playing[0][0] <= match.start:  # a match still on teaches nothing yet
             known.learn(heapq.heappop(playing)[2])
         before[match.number] = known.before(match)
         heapq.heappush(playing, (match.end, match.number, match))

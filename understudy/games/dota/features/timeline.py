@@ -51,7 +51,7 @@ class Timeline:
     def so_far(self, rows: Ints, team: Ints, amount: Floats | None = None) -> Floats:
         """[R, 2]: of things known from `rows` on, how much each team has by each row."""
         size = 2 * len(self.t)
-        held = rows >= 0
+        held = rows >= 0  # -1: after the last row, so no row ever knows it
         weight = None if amount is None else amount[held]
         total = np.bincount(2 * rows[held] + team[held], weight, size).reshape(-1, 2)
         return self.running(total.astype(np.float64))
@@ -65,6 +65,7 @@ class Timeline:
 
     def earlier(self, values: Floats, minutes: int) -> Floats:
         """What each row's match had so many minutes before, or on its first row."""
+        # Never before the match's own first row: that would be the match before.
         return values[np.maximum(np.arange(len(values)) - minutes, self.first[self.which])]
 
 
@@ -99,6 +100,7 @@ def build_timeline(recordings: Mapping[str, pa.Table]) -> Timeline:
     which = np.arange(len(match_id)).repeat(minutes)
     t = states["t"].to_numpy().astype(np.int64)
     begin = t[first]
+    # `running` and `earlier` count rows as minutes, so a gap would shift everything after it.
     if not np.array_equal(t, begin[which] + MINUTE * (np.arange(len(t)) - first[which])):
         raise ValueError("minutes are missing or out of order")
     if not np.isin(match_id, outline["match_id"].to_numpy()).all():

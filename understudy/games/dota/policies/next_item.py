@@ -133,6 +133,7 @@ def chances_among(score: Floats, owned: Any) -> Floats:
 
 def fit(train: Decisions, val: Decisions, *, most: int = 12_000, seed: int = 0) -> NextItem:
     """Count in `train`, weigh on some of `val`, then count everything."""
+    # Counted in other matches than weighed on: a table would be too sure of its own decisions.
     chosen = np.random.default_rng(seed).permutation(len(val))[:most]
     some = val.where(np.sort(chosen))
     known = np.concatenate([columns(count(train), part) for part in _chunks(some)])
@@ -146,7 +147,7 @@ def fit(train: Decisions, val: Decisions, *, most: int = 12_000, seed: int = 0) 
 def _weigh(known: Floats, rows: Decisions, ridge: float = 1.0) -> Floats:
     """Weights that make the choices likeliest, by Newton's method from 'hero, last' alone."""
     start = np.zeros(known.shape[2])
-    start[FREQUENCY_TABLES.index("hero, last")] = 1.0
+    start[FREQUENCY_TABLES.index("hero, last")] = 1.0  # the baseline; the ridge pulls towards it
     here = np.arange(len(rows))
 
     def loss(tried: Floats) -> float:

@@ -115,6 +115,7 @@ def _of_one(
                 held.add(earlier)
             waiting, now = [], t
         number = item_index().get(key, NOTHING)
+        # Neither owned before nor bought earlier in this same second: the first of its item.
         if number != NOTHING and not held.owned[number] and key not in waiting:
             cash = gold_estimate.left(which, slot, t) - held.spent
             owned, progress = held.owned.copy(), held.progress.copy()

@@ -120,6 +120,7 @@ def _tracked(train: Any, ours: Floats, counts: Floats, test: Any) -> dict[str, A
     kept[np.argsort(-often)[:TRACKED]] = True
     rows = kept[test.chosen]
 
+    # Both are set to 0 outside the items kept and scaled to sum to 1, so neither has an edge.
     def among(chance: Floats) -> Floats:
         some = chance[rows] * kept
         return some / np.maximum(some.sum(axis=1, keepdims=True), 1e-300)

@@ -209,7 +209,7 @@ def fit(train: Placements, val: Placements, rounds: int = 200) -> WardSpots:
     for _ in range(rounds):  # expectation: how far each map explains a ward; maximisation: the mean
         share = chance * weights
         weights = (share / share.sum(axis=1, keepdims=True)).mean(axis=0)
-    return WardSpots(counted(_joined(train, val)), weights)
+    return WardSpots(counted(_joined(train, val)), weights)  # the newest wards count as well
 
 
 def _of_chosen(spots: WardSpots, rows: Placements) -> Floats:

@@ -67,6 +67,7 @@ def _lots(files: Sequence[tuple[Path, Path]]) -> Iterator[Awaited]:
         state = [(piece, piece.path.stat()) for piece in lot]
         known = [(p.name, p.lines, was.st_size, was.st_mtime_ns) for p, was in state]
         versions = [table.version for table in RECORDINGS]
+        # The stamp before goes in: what was read earlier decides borders and repeated matches.
         stamp = blake2b(repr((stamp, versions, known)).encode(), digest_size=16).hexdigest()
         load = partial(_read, lot, reader, seen)
         yield Awaited(lot[-1].name, stamp, load, partial(_remember, seen))
@@ -131,7 +132,7 @@ class _Lines:
 
     def between(self, path: Path, first: int, last: int, of: int) -> Iterator[tuple[int, bytes]]:
         """Each with its number, from 1 on."""
-        if path != self.path or first < self.at:
+        if path != self.path or first < self.at:  # lines are counted from a file's beginning
             self.file.close()
             self.path, self.file, self.at = path, _opened(path), 0
         for line in islice(self.file, first - self.at, last - self.at):

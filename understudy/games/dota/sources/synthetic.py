@@ -96,6 +96,7 @@ class _Batch:
         self.difference = strengths[radiant] - strengths[dire]
         over = np.minimum(rng.geometric(END, count) - 1, LONGEST - SHORTEST)
         self.minutes = SHORTEST + over  # the last whole minute; the match ends there
+        # Drawn for LONGEST minutes of every match, one rectangle; nothing beyond its end is shown.
         steps = DRIFT * self.difference[:, None] + STEP_STD * rng.normal(size=(count, LONGEST))
         self.walk = np.concatenate([np.zeros((count, 1)), steps.cumsum(axis=1)], axis=1)
         last = self.walk[np.arange(count), self.minutes]

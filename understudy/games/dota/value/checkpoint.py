@@ -59,7 +59,7 @@ class ValueModel:
         Errors of weights count as independent of each other.
         """
         before, after = self.chance(beside), self.chance(states)
-        apart = self.linear.columns(states) - self.linear.columns(beside)
+        apart = self.linear.columns(states) - self.linear.columns(beside)  # the constant drops out
         assert self.linear.standard_errors is not None
         error = np.sqrt(((apart * self.linear.standard_errors[:-1]) ** 2).sum(axis=1))
         middle = (before + after) / 2
@@ -100,7 +100,7 @@ def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
 
 
 def _rounded(values: Any) -> list[float]:
-    return [float(f"{value:.9g}") for value in values.tolist()]
+    return [float(f"{value:.9g}") for value in values.tolist()]  # as many digits as a float32 has
 
 
 def load(path: Path) -> ValueModel:

@@ -108,12 +108,13 @@ def _of_one(
     numbers, match = np.unique(samples.match_id, return_inverse=True)
     weight = samples.weights()
 
+    # Normal priors of variance 1 keep the slope finite where a resample is one-sided.
     def figures(weight: Floats) -> tuple[float, float]:
         slope, _ = slope_and_shift(won, chance, weight, 1.0, 1.0)
         return slope, float(weight @ (loss - expected) / weight.sum())
 
     drawn = resamples_one_by_one(len(numbers), draws, seed)
-    again = np.array([figures(weight * often[match]) for often in drawn])
+    again = np.array([figures(weight * often[match]) for often in drawn])  # whole matches redrawn
     slope, excess = map(percentile, figures(weight), again.T)
     outside = np.zeros(len(samples), bool)
     for feature, (least, most) in feature_ranges.items():

@@ -52,7 +52,7 @@ class Linear:
 def fit_logistic(columns: Floats, won: Floats, weight: Floats, penalty: Floats) -> Floats:
     """Weights and a constant that minimise log loss + penalty/2 · weight², by Newton's method."""
     known = np.concatenate([columns, np.ones((len(columns), 1))], axis=1)
-    ridge = np.append(penalty, 1e-9)
+    ridge = np.append(penalty, 1e-9)  # the constant is free; enough to keep the Hessian regular
     light = known.astype(np.float32)  # the curvature only steers; the gradient is exact
 
     def loss(tried: Floats) -> float:
@@ -78,6 +78,7 @@ def standard_errors(columns: Floats, beta: Floats, weight: Floats, penalty: Floa
     chance = logistic(known @ beta)
     curve = (weight * chance * (1 - chance)).astype(np.float32)
     hessian = (known * curve[:, None]).T @ known + np.diag(np.append(penalty, 1e-9))
+    # The posterior near its mode is normal, with the inverse Hessian as its covariance.
     return np.sqrt(np.diag(np.linalg.inv(hessian.astype(np.float64))))
 
 
@@ -98,7 +99,7 @@ class Constant:
         weight = train.weights()
         means = {label: weight @ y / weight.sum() for label, y in train.labels.items()}
         weights = {label: np.array([mean]) for label, mean in means.items()}
-        weights["y_win"] = logit(weights["y_win"])
+        weights["y_win"] = logit(weights["y_win"])  # `Linear` predicts chances through log odds
         return Linear(_no_columns, weights)
 
 
