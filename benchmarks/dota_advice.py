@@ -20,7 +20,7 @@ from understudy.data import shards
 from understudy.data.runs import Run
 from understudy.data.stats import Estimate, percentile, resample_weights
 from understudy.games.dota.advice import recommend
-from understudy.games.dota.advice.match_context import Story, load_models
+from understudy.games.dota.advice.match_context import MatchContext, load_models
 from understudy.games.dota.features import inventory, team_rating
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value.splits import read_split
@@ -36,18 +36,18 @@ def main() -> None:
     run = Run(options.run)
     models = load_models(run.models)
     test = read_split(run.model("value-time") / "splits").test[: options.matches]
-    rows = [row for story in stories(run, test) for row in of_match(story, models)]
+    rows = [row for context in match_contexts(run, test) for row in of_match(context, models)]
     match_id, beyond, bought, usual, liked, gain = map(np.array, zip(*rows, strict=True))
     print(f"{len(rows):,} moments in {len(np.unique(match_id))} matches never trained on")
-    for name, chosen in (("the first by habit", usual), ("the first by value", liked)):
-        told(name, beyond, bought == chosen, match_id)
+    for name, chosen in (("the first by frequency", usual), ("the first by value", liked)):
+        report(name, beyond, bought == chosen, match_id)
     held = ~np.isnan(gain)
     good = gain[held] > 0
-    told("any of the three that the model likes", beyond[held], good, match_id[held])
+    report("any of the three that the model likes", beyond[held], good, match_id[held])
 
 
-def stories(run: Run, test):
-    """The test matches, with the strength that earlier ones tell of."""
+def match_contexts(run: Run, test):
+    """The test matches, with the strength that earlier ones show."""
     keys = [shards.shard_key(path) for path in shards.shard_paths(run.recordings, MATCHES)]
     surveyed = team_rating.survey(run.recordings, keys)
     for key in keys:
@@ -65,26 +65,26 @@ def stories(run: Run, test):
         for number in wanted:
             own = {n: rows.filter(pc.equal(rows["match_id"], number)) for n, rows in tables.items()}
             if len(own["state_team_minute"]):
-                yield Story(own, known[number])
+                yield MatchContext(own, known[number])
 
 
-def of_match(story: Story, models):
-    """(match, result beyond expectation, item bought, first by habit and by value, gain)."""
-    chance = models.value.chance(story.samples)
-    won = float(story.outline["radiant_win"])
-    for row in range(EVERY, len(story.course.t), EVERY):
-        if models.value.out_of_range(story.samples.where(np.array([row]))):
+def of_match(context: MatchContext, models):
+    """(match, result beyond expectation, item bought, first by frequency and by value, gain)."""
+    chance = models.value.chance(context.samples)
+    won = float(context.outline["radiant_win"])
+    for row in range(EVERY, len(context.timeline.t), EVERY):
+        if models.value.out_of_range(context.samples.where(np.array([row]))):
             continue
-        now = int(story.course.t[row])
+        now = int(context.timeline.t[row])
         for slot in range(10):
-            bought = next_bought(story, slot, now)
+            bought = next_bought(context, slot, now)
             if bought is None:
                 continue
-            lines = recommend.item_lines(story, models, row, slot)
-            liked = recommend.item_lines(story, models, row, slot, "value")
+            lines = recommend.item_lines(context, models, row, slot)
+            liked = recommend.item_lines(context, models, row, slot, "value")
             gain = [line["gain"] for line in lines if line["key"] == bought]
             yield (
-                story.outline["match_id"],
+                context.outline["match_id"],
                 (1 if slot < 5 else -1) * (won - chance[row]),
                 bought,
                 lines[0]["key"],
@@ -93,18 +93,18 @@ def of_match(story: Story, models):
             )
 
 
-def next_bought(story: Story, slot: int, now: int) -> str | None:
+def next_bought(context: MatchContext, slot: int, now: int) -> str | None:
     """The first dearer item that a player had not yet, within the next minutes."""
-    held, bought = recommend.held_at(story, slot, now), story.course.events["purchase"]
+    held, bought = recommend.held_at(context, slot, now), context.timeline.events["purchase"]
     later = (bought.slot == slot) & (bought.t > now) & (bought.t <= now + 60 * EVERY)
     for key in bought.key.filter(later).to_pylist():
-        number = inventory.places().get(key)
+        number = inventory.item_index().get(key)
         if number is not None and not held.owned[number]:
             return str(key)
     return None
 
 
-def told(name, beyond, followed, match_id) -> None:
+def report(name, beyond, followed, match_id) -> None:
     gap = compared(beyond, followed, match_id)
     print(
         f"  {name:40s} {followed.mean():6.1%} of {len(beyond):,}; won beyond expectation, these "
@@ -114,9 +114,9 @@ def told(name, beyond, followed, match_id) -> None:
 
 def compared(beyond, followed, match_id, draws: int = 2000) -> Estimate:
     """Mean of those who followed less that of the others, with an interval by match."""
-    _, place = np.unique(match_id, return_inverse=True)
-    sums = [np.bincount(place, beyond * who) for who in (followed, ~followed)]
-    counts = [np.bincount(place, who.astype(float)) for who in (followed, ~followed)]
+    _, match = np.unique(match_id, return_inverse=True)
+    sums = [np.bincount(match, beyond * who) for who in (followed, ~followed)]
+    counts = [np.bincount(match, who.astype(float)) for who in (followed, ~followed)]
     drawn = resample_weights(len(sums[0]), draws, seed=0)
     means = [(drawn @ s) / (drawn @ c) for s, c in zip(sums, counts, strict=True)]
     whole = [s.sum() / c.sum() for s, c in zip(sums, counts, strict=True)]

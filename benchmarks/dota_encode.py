@@ -21,7 +21,7 @@ from understudy import games
 from understudy.data.runs import Run
 from understudy.games.dota.features import features, team_rating
 from understudy.games.dota.features.encode import encode
-from understudy.games.dota.features.timeline import course
+from understudy.games.dota.features.timeline import build_timeline
 from understudy.games.dota.sources.match_files import read_logs
 from understudy.games.dota.sources.synthetic import World, generate
 from understudy.games.dota.sources.table_import import read_tables
@@ -104,11 +104,11 @@ ITEMS = tuple(name.removeprefix("has_") for name in features.item_names())
 
 
 def some_features(tables) -> dict[str, np.ndarray]:
-    match = course(tables)
-    found = {**features.economy(match), **features.objectives(match), **features.items(match)}
-    found["kills"] = features.skirmish(match)["kills"]
+    match = build_timeline(tables)
+    columns = {**features.economy(match), **features.objectives(match), **features.items(match)}
+    columns["kills"] = features.skirmish(match)["kills"]
     names = (*economy_names(), *features.BUILDINGS, "kills", *features.item_names())
-    return {name: found[name] for name in names}
+    return {name: columns[name] for name in names}
 
 
 def economy_names() -> list[str]:
@@ -120,19 +120,19 @@ def economy_names() -> list[str]:
 def pandas_features(tables) -> dict[str, np.ndarray]:
     rows = tables["state_team_minute"].to_pandas()[["match_id", "t"]]
     index = pd.MultiIndex.from_frame(rows)
-    found = _economy(tables["state_player_minute"].to_pandas(), index)
+    columns = _economy(tables["state_player_minute"].to_pandas(), index)
     events = tables["events"].to_pandas()
     events["t"] = (np.ceil(events["t"].clip(lower=0) / 60) * 60).astype(int)
     kills = events[events.event_type == "kill"].assign(name="kills")
-    found |= _counted(kills, index, ["kills"])
+    columns |= _counted(kills, index, ["kills"])
     bought = events[(events.event_type == "purchase") & events.key.isin(ITEMS)]
-    found |= _counted(bought.assign(name="has_" + bought.key), index, features.item_names())
+    columns |= _counted(bought.assign(name="has_" + bought.key), index, features.item_names())
     fallen = events[events.key == "building_kill"]
     taker = np.where(fallen.target.str.contains("goodguys"), 1, 0)
     part = fallen.target.str.extract(f"({'|'.join(features.BUILDINGS.values())})")[0]
     names = {part: name for name, part in features.BUILDINGS.items()}
     named = fallen.assign(team=taker, name=part.map(names)).dropna(subset="name")
-    return found | _counted(named, index, list(features.BUILDINGS))
+    return columns | _counted(named, index, list(features.BUILDINGS))
 
 
 def _economy(players, index) -> dict[str, np.ndarray]:
@@ -142,11 +142,11 @@ def _economy(players, index) -> dict[str, np.ndarray]:
     }
     teams = players.groupby(["match_id", "t", "team"]).agg(how)
     teams.columns = [f"{name}_{how}" for name, how in teams.columns]
-    found = {}
+    columns = {}
     for team, side in SIDES.items():
         one = teams.xs(team, level="team").reindex(index)
-        found |= {f"{side}_{name}": one[name].to_numpy(float) for name in one.columns}
-    return found
+        columns |= {f"{side}_{name}": one[name].to_numpy(float) for name in one.columns}
+    return columns
 
 
 def _counted(events, index, names) -> dict[str, np.ndarray]:

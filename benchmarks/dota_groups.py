@@ -1,4 +1,4 @@
-"""What each group of features is worth to the chance of winning: our best without it.
+"""What each group of features adds to the chance of winning: our best without it.
 
     python benchmarks/dota_groups.py RUN
 
@@ -27,15 +27,15 @@ def main() -> None:
         print(f"split by {name}: {len(split.train)} matches to train on, {len(split.test)} to test")
         whole = losses(train, test, [])
         print(f"  {'everything':14s} {whole.mean():.4f}")
-        bar = Seven().fit(train, train, 0).predict("y_win", test)
-        tell("LR-7", metrics.log_losses(test.labels["y_win"], bar), whole, test)
+        baseline = Seven().fit(train, train, 0).predict("y_win", test)
+        report("LR-7", metrics.log_losses(test.labels["y_win"], baseline), whole, test)
         for group in ("strength", "items", "objectives", "skirmish", "vision"):
-            tell(f"no {group}", losses(train, test, names_of(group)), whole, test)
+            report(f"no {group}", losses(train, test, names_of(group)), whole, test)
         last = test.of(matches.match_id[-len(matches.match_id) // 5 :])
         if name == "patch":
             late = losses(train, last, [])
-            bar = Seven().fit(train, train, 0).predict("y_win", last)
-            tell("last fifth", late, metrics.log_losses(last.labels["y_win"], bar), last)
+            baseline = Seven().fit(train, train, 0).predict("y_win", last)
+            report("last fifth", late, metrics.log_losses(last.labels["y_win"], baseline), last)
 
 
 def losses(train: Samples, test: Samples, without) -> np.ndarray:
@@ -50,11 +50,9 @@ def losses(train: Samples, test: Samples, without) -> np.ndarray:
     return metrics.log_losses(test.labels["y_win"], model.predict("y_win", parts[1]))
 
 
-def tell(name: str, one: np.ndarray, other: np.ndarray, test: Samples) -> None:
-    found = paired_difference(one, other, test.match_id)
-    print(
-        f"  {name:14s} {one.mean():.4f}  {found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
-    )
+def report(name: str, one: np.ndarray, other: np.ndarray, test: Samples) -> None:
+    gap = paired_difference(one, other, test.match_id)
+    print(f"  {name:14s} {one.mean():.4f}  {gap.value:+.4f} ({gap.low:+.4f} to {gap.high:+.4f})")
 
 
 if __name__ == "__main__":

@@ -30,19 +30,28 @@ import pyarrow.parquet as pq
 from safetensors.numpy import load_file
 
 HERE = Path(__file__).resolve().parents[1]
-RENAMED: dict[str, str] = {
-    "l2.standard.spread": "l2.standard.std",
-    "l3.standard.spread": "l3.standard.std",
-    "l4.standard.spread": "l4.standard.std",
+RENAMED: dict[str, dict[str, str]] = {
+    "arena": {
+        **{"trust": "lambda_", "value_trust": "value_lambda", "spread": "std"},
+        **{"manner": "overrides", "exploiter_manner": "exploiter_overrides", "tether": "kl_scale"},
+        **{"reborn": "reset", "telling_matches": "highlights", "fresh_exploiter": "best_response"},
+    },
+    "scml": {f"l{k}.standard.spread": f"l{k}.standard.std" for k in (2, 3, 4)},
+    "dota": {},
 }
-"""Columns, tensors and keys that have another name since: old to new."""
+"""Columns, tensors and keys that have another name since, by game: old to new."""
 RENAMED_FILES: dict[str, str] = {}
 """Likewise parts of the names of files, as regular expressions."""
-RENAMED_VALUES: dict[str, str] = {}
+RENAMED_VALUES: dict[str, str] = {"ArenaMatches": "BatchedArena", "lesson": "job"}
 """Likewise words that stand as values in JSON."""
 
+_HASH = "[0-9a-f]{32}"
 _READ = r"/manifest\.json / inputs / "
 EXPECTED = (
+    r"arena: arena/leagues/demo/league_state\.json / version: 1 before, 2 after",
+    # A tensor has another name, so the files have another hash; the tensors are compared one by one.
+    rf".*\.json / (settings / )?(weights|players)( / [^:]+)?: {_HASH} before, {_HASH} after",
+    rf".*{_READ}[^:]*weights\.safetensors: {_HASH} before, {_HASH} after",
     rf"scml: scml/models/l3[^/]*{_READ}samples/mornings-\d+\.parquet: only before",
     rf"scml: scml/models/l3-awr{_READ}models/l3/weights\.safetensors: only after",
     rf"scml: scml/models/dagger{_READ}models/hrl-xf-quick/weights\.safetensors: only after",
@@ -259,15 +268,15 @@ def _with_new_names(found: dict[str, Any]) -> dict[str, Any]:
     for name, content in found.items():
         for old, new in RENAMED_FILES.items():
             name = re.sub(old, new, name)
-        named[name] = _renamed(content)
+        named[name] = _renamed(content, RENAMED[name.split(":", 1)[0]])
     return named
 
 
-def _renamed(content: Any) -> Any:
+def _renamed(content: Any, names: Mapping[str, str]) -> Any:
     if isinstance(content, dict):
-        return {RENAMED.get(key, key): _renamed(item) for key, item in content.items()}
+        return {names.get(key, key): _renamed(item, names) for key, item in content.items()}
     if isinstance(content, list):
-        return [_renamed(item) for item in content]
+        return [_renamed(item, names) for item in content]
     return RENAMED_VALUES.get(content, content) if isinstance(content, str) else content
 
 

@@ -3,8 +3,8 @@
     python killed_league.py FOLDER STRIDE
 
 An attempt is killed with SIGKILL at the renaming of one file, before or after it, or in the middle
-of a lesson or of the matches; with a stride, only at every so many renamings. It prints how many
-attempts were killed.
+of a training job or of the matches; with a stride, only at every so many renamings. It prints how
+many attempts were killed.
 """
 
 import itertools
@@ -53,11 +53,11 @@ def dying(hook, moment):
     """A hook that is killed in the middle of a call, with half of its files written."""
     calls = itertools.count(1)
 
-    def improve(lesson):
+    def improve(job):
         if next(calls) == moment:
-            (lesson.out / "weights.json").write_text("[1.0, 0.")
+            (job.out / "weights.json").write_text("[1.0, 0.")
             os.kill(os.getpid(), signal.SIGKILL)
-        return rps.improve(lesson)
+        return rps.improve(job)
 
     def matches(pairings):
         if next(calls) == moment:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from understudy.league.payoff import Payoff, Tally
-from understudy.league.population import Player, Roster, beginning, version_name
+from understudy.league.population import Player, Roster, initial_roster, version_name
 
 ALL = (
     ("main", "main"),
@@ -15,7 +15,7 @@ ROLES = dict(ALL)
 
 def league(learners=ALL, snapshots=(), scripted=()):
     """A league of these learners, each at round 9, with snapshots given as (learner, round)."""
-    roster = beginning("clone", learners, scripted)
+    roster = initial_roster("clone", learners, scripted)
     frozen = [
         Player(
             version_name(name, number),

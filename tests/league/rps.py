@@ -10,7 +10,7 @@ from understudy.data.files import write_text
 from understudy.data.results import pair_results
 from understudy.data.schema import Column, Table
 from understudy.errors import InputError
-from understudy.league.interface import League, Learnt
+from understudy.league.interface import League, TrainingResult
 from understudy.league.recipe import three_roles, with_baselines
 from understudy.pipeline.game import Game, Played
 from understudy.report.page import document
@@ -67,18 +67,18 @@ def table(declared, rows):
     return declared.build({name: [row[k] for row in rows] for k, name in enumerate(names)})
 
 
-def improve(lesson):
+def improve(job):
     """Lean towards what pays against the opponents drawn; multiplicative weights."""
-    rng = np.random.default_rng(lesson.seed)
-    lean = np.log(strategy(lesson.start))
-    others = [one.player and strategy(one.player) for one in lesson.opponents]
-    shares = [one.probability for one in lesson.opponents]
-    for drawn in rng.choice(len(others), size=lesson.agent_steps, p=shares):
+    rng = np.random.default_rng(job.seed)
+    lean = np.log(strategy(job.start))
+    others = [one.player and strategy(one.player) for one in job.opponents]
+    shares = [one.probability for one in job.opponents]
+    for drawn in rng.choice(len(others), size=job.agent_steps, p=shares):
         met = softmax(lean) if others[drawn] is None else others[drawn]  # None: itself
         lean = lean + RATE * GAIN @ met
         lean = np.clip(lean - lean.mean(), -LIMIT, LIMIT)
-    write_text(lesson.out / "weights.json", json.dumps(lean.tolist()))
-    return Learnt(lesson.agent_steps, metrics={"sureness": float(softmax(lean).max())})
+    write_text(job.out / "weights.json", json.dumps(lean.tolist()))
+    return TrainingResult(job.agent_steps, metrics={"sureness": float(softmax(lean).max())})
 
 
 def replay(run, match):

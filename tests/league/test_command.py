@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.league import rps, wrong_lessons
+from tests.league import rps, wrong_jobs
 from tests.league.toy_league import NAME, recipe
 from tests.small_runs import assert_refused, contents, rows, understudy
 from understudy import games
@@ -66,13 +66,17 @@ def test_a_league_leaves_the_files_that_were_named(finished):
         "replays", "watched",
     }  # fmt: skip
     summary = json.loads((folder / "summary.json").read_text())
-    assert set(summary["fresh_exploiter"]) == {"main", "main from itself"}
-    assert summary["fresh_exploiter"]["main"]["agent_steps"] == 50
+    assert set(summary["best_response"]) == {"main", "main from itself"}
+    assert summary["best_response"]["main"]["agent_steps"] == 50
 
 
 def test_it_says_how_strong_everybody_is(tmp_path):
     done = run_league(tmp_path / "run", "--quiet")
-    for words in ("main-003 (present)", "rock has 1000", "a fresh exploiter of main wins"):
+    for words in (
+        "main-003 (present)",
+        "rock has 1000",
+        "an approximate best response of main wins",
+    ):
         assert words in " ".join(done.out.split())
     again = run_league(tmp_path / "run", "--json")
     summary = json.loads(again.out)
@@ -119,9 +123,9 @@ def test_a_player_of_a_league_can_begin_another(run):
 
 def test_matches_to_watch_have_their_pages(finished):
     folder = finished / "leagues/quick"
-    telling = json.loads((folder / "summary.json").read_text())["telling_matches"]
-    assert telling[0]["kind"] == "fresh exploit"
-    for one in telling:
+    highlights = json.loads((folder / "summary.json").read_text())["highlights"]
+    assert highlights[0]["kind"] == "fresh exploit"
+    for one in highlights:
         assert one["players"][0] in (folder / "replays" / f"{one['match']}.html").read_text()
 
 
@@ -136,7 +140,7 @@ def test_a_match_to_watch_is_the_very_match_that_was_played(finished):
             zip(rps.MOVES, rps.GAIN.tolist(), strict=True)}  # fmt: skip
     watched = rows(folder / "watched/recordings", "matches")
     assert {one["match"] for one in json.loads((folder / "summary.json").read_text())[
-        "telling_matches"]} <= {row["match"] for row in watched}  # fmt: skip
+        "highlights"]} <= {row["match"] for row in watched}  # fmt: skip
     for row in watched:
         assert scores[row["match"]] == gain[row["move_0"]][row["move_1"]]
 
@@ -149,7 +153,7 @@ def test_the_report_of_a_run_with_leagues(run):
         assert words in html
 
 
-def test_lessons_on_other_processes_give_the_same(tmp_path):
+def test_job_on_other_processes_give_the_same(tmp_path):
     short = {"quick": recipe("quick", **SMALL | {"rounds": 1})}
     game = replace(games.load("rps"), league=lambda: League(rps.improve, short))
     for workers, name in ((0, "here"), (2, "there")):
@@ -209,9 +213,9 @@ def test_fresh_starts_over(run):
     assert (run / "leagues/quick/league_state.json").read_text() != before
 
 
-def test_a_lesson_that_fails_is_one_line(tmp_path):
-    game = replace(games.load("rps"), league=lambda: League(wrong_lessons.fail, SMALL_RECIPES))
-    with pytest.raises(InputError, match=r"the lesson of main-001 failed: .*ouch"):
+def test_a_job_that_fails_is_one_line(tmp_path):
+    game = replace(games.load("rps"), league=lambda: League(wrong_jobs.fail, SMALL_RECIPES))
+    with pytest.raises(InputError, match=r"the training job of main-001 failed: .*ouch"):
         league(game, Run(tmp_path), "quick", worker=1)
 
 
@@ -264,5 +268,5 @@ def test_a_match_that_goes_otherwise_is_not_shown(run, monkeypatch):
         )
 
     summary = league(replace(game, play=otherwise), Run(run), "quick", worker=0)
-    assert summary["telling_matches"]
+    assert summary["highlights"]
     assert not (run / "leagues/quick/replays").exists()

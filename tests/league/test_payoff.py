@@ -131,7 +131,7 @@ def test_heirs_of_one_predecessor_know_nothing_of_each_other():
 def test_everything_survives_json(rows, presumed):
     payoff = filled(rows)
     for one, other, tally in presumed:
-        payoff.presume(one, other, Tally(*tally))
+        payoff.add_prior(one, other, Tally(*tally))
     text = json.dumps(payoff.to_json())
     again = Payoff.from_json(json.loads(text))
     assert json.dumps(again.to_json()) == text

@@ -7,7 +7,7 @@ import pytest
 
 from tests.league.toy_league import recipe
 from understudy.league.recipe import LeagueRecipe, Slot, three_roles, with_baselines
-from understudy.league.rules import USUAL, Manner, RoleRules, SnapshotRule
+from understudy.league.rules import USUAL, Overrides, RoleRules, SnapshotRule
 
 RULES = {"main": RoleRules(SnapshotRule(max_steps=1))}
 NUMBERS = {"description": "d", "rounds": 3, "agent_steps": 100, "matches": 4}
@@ -24,30 +24,30 @@ def test_shares_of_agent_steps():
 def test_main_agents_learn_ever_more_slowly():
     league = three_roles(**NUMBERS | {"rounds": 4})
     main, hunter, _ = league.slots
-    manners = [league.manner(main, number) for number in (1, 2, 3, 4)]
-    assert [(one.rate, one.rate_end) for one in manners] == [
+    overrides = [league.overrides(main, number) for number in (1, 2, 3, 4)]
+    assert [(one.rate, one.rate_end) for one in overrides] == [
         *((1, 0.75), (0.75, 0.5), (0.5, 0.25), (0.25, 0)),
     ]
-    assert league.manner(hunter, 4) == USUAL  # it has to find what the main agent leaves open
-    assert replace(league, anneal=False).manner(main, 4) == USUAL
+    assert league.overrides(hunter, 4) == USUAL  # it has to find what the main agent leaves open
+    assert replace(league, anneal=False).overrides(main, 4) == USUAL
 
 
-def test_exploiters_hunt_in_their_own_manner_and_fresh_ones_end_calmly():
-    hunting = Manner(rate=2.0, rate_end=2.0, tether=0.0, draw=-1.0)
+def test_exploiters_hunt_in_their_own_way_and_fresh_ones_end_calmly():
+    hunting = Overrides(rate=2.0, rate_end=2.0, kl_scale=0.0, draw=-1.0)
     league = three_roles(**NUMBERS, hunting=hunting)
     main, *hunters = league.slots
-    assert league.manner(main, 1) == USUAL.slowed(1.0, 1 - 1 / 3)
-    assert all(league.manner(one, 3) == hunting for one in hunters)
+    assert league.overrides(main, 1) == USUAL.slowed(1.0, 1 - 1 / 3)
+    assert all(league.overrides(one, 3) == hunting for one in hunters)
     for one in with_baselines("q", league).values():  # all are measured alike
-        assert one.exploiter_manner == replace(hunting, rate_end=0.0)
+        assert one.exploiter_overrides == replace(hunting, rate_end=0.0)
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"rate": 0.0}, {"rate_end": -1.0}, {"tether": -1.0}, {"draw": 2.0}]
+    "wrong", [{"rate": 0.0}, {"rate_end": -1.0}, {"kl_scale": -1.0}, {"draw": 2.0}]
 )
-def test_a_manner_that_makes_no_sense_is_refused(wrong):
+def test_a_way_that_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match="rate must be above 0"):
-        Manner(**wrong)
+        Overrides(**wrong)
 
 
 def test_baselines_take_as_many_agent_steps_and_are_kept_as_often():
@@ -82,6 +82,6 @@ def test_a_league_needs_a_main_agent_and_rules_for_all():
         LeagueRecipe(**NUMBERS, slots=slots, rules=RULES)
 
 
-def test_a_lesson_needs_an_opponent():
+def test_a_job_needs_an_opponent():
     with pytest.raises(ValueError, match="opponents_max must be at least 1"):
         LeagueRecipe(**NUMBERS, slots=(Slot("a", "main", 1.0),), rules=RULES, opponents_max=0)

@@ -7,12 +7,12 @@ import pytest
 
 from tests.league.members import league, payoff
 from understudy.league.payoff import Payoff
-from understudy.league.population import beginning
+from understudy.league.population import initial_roster
 from understudy.league.rules import ResetRule, SnapshotRule, hardest_past_main, targets
 
 SNAPSHOTS = [("main", 2), ("main", 6), ("main-exploiter", 3)]
 RULE = SnapshotRule(min_steps=100, max_steps=400, beats=0.7, confidence=0.9)
-DICE = np.random.default_rng(0)
+RNG = np.random.default_rng(0)
 
 
 def with_steps(roster, name, steps):
@@ -85,7 +85,7 @@ HARDEST = payoff(
 )
 
 
-def start(to, succeeded, begun_from="clone", probability=1.0, rng=DICE):
+def start(to, succeeded, begun_from="clone", probability=1.0, rng=RNG):
     roster = league(snapshots=SNAPSHOTS)
     learner = replace(roster.learner("main-exploiter"), begun_from=begun_from)
     return ResetRule(probability, to)(learner, roster, HARDEST, succeeded, rng)
@@ -116,19 +116,19 @@ def test_some_go_on():
 def test_the_hardest_past_main_is_not_the_present_one():
     roster = league(snapshots=[("main", 9)])
     assert hardest_past_main(roster, Payoff()) == "clone"
-    assert hardest_past_main(beginning("clone", [("main", "main")]), Payoff()) == "clone"
+    assert hardest_past_main(initial_roster("clone", [("main", "main")]), Payoff()) == "clone"
 
 
 def test_a_life_in_steps():
-    (learner,) = beginning("clone", [("main", "main")]).learners
+    (learner,) = initial_roster("clone", [("main", "main")]).learners
     learner = learner.trained("main-001", 10).trained("main-002", 20)
     assert (learner.agent_steps, learner.unsaved_steps, learner.parent) == (30, 30, "clone")
     learner = learner.kept().trained("main-003", 5)
     assert (learner.agent_steps, learner.unsaved_steps, learner.parent) == (35, 5, "main-002")
-    learner = learner.reborn("clone")
+    learner = learner.reset("clone")
     assert (learner.agent_steps, learner.version, learner.life) == (0, "clone", 1)
 
 
 def test_two_of_one_name_are_refused():
     with pytest.raises(ValueError, match="two players of one name: expert"):
-        beginning("expert", [("main", "main")], ["expert"])
+        initial_roster("expert", [("main", "main")], ["expert"])

@@ -17,7 +17,7 @@ from tests.small_runs import contents, rows
 from understudy.data.runs import LeagueFolder
 from understudy.errors import InputError
 from understudy.league.analysis.ratings import elo
-from understudy.league.interface import Learnt
+from understudy.league.interface import TrainingResult
 from understudy.league.matches import MATCHES
 from understudy.league.payoff import Tally
 from understudy.league.state import State, read_state
@@ -92,36 +92,36 @@ def test_agent_steps_are_shared_out_and_counted(played):
 
 def test_a_snapshot_is_what_was_trained_not_what_follows_a_reset(played):
     league, state = played
-    reborn = {
+    reset = {
         (entry["round"], name): start
         for entry in state.history
-        for name, start in entry["reborn"].items()
+        for name, start in entry["reset"].items()
     }
-    assert reborn  # an exploiter has started over
-    for number, name in reborn:
+    assert reset  # an exploiter has started over
+    for number, name in reset:
         kept = state.roster.player(f"{name}-{number:03d}")
         manifest = json.loads((league.folder / "players" / kept.name / "manifest.json").read_text())
         assert manifest["settings"]["name"] == kept.name
         assert rps.strategy(league.player_ref(kept.name)).tolist() != pytest.approx(
-            rps.strategy(league.player_ref(reborn[number, name])).tolist()
+            rps.strategy(league.player_ref(reset[number, name])).tolist()
         )
 
 
 def test_the_next_life_begins_where_it_was_reset_to(played):
     _, state = played
     for entry, following in zip(state.history[:-1], state.history[1:], strict=True):
-        for name, start in entry["reborn"].items():
+        for name, start in entry["reset"].items():
             life = following["learners"][name]
             assert (life["begun_from"], life["parent"]) == (start, start)
             assert life["life"] == entry["learners"][name]["life"] + 1
 
 
-def test_a_lesson_begins_with_the_weights_of_the_round_before(tmp_path):
+def test_a_job_begins_with_the_weights_of_the_round_before(tmp_path):
     seen = []
 
-    def improve(lesson):
-        seen.append((lesson.name, lesson.start.name, lesson.agent_steps, lesson.imitation.name))
-        return rps.improve(lesson)
+    def improve(job):
+        seen.append((job.name, job.start.name, job.agent_steps, job.imitation.name))
+        return rps.improve(job)
 
     season(tmp_path, "quick-self-play", improve=improve, **SMALL).run()
     assert seen == [
@@ -132,23 +132,25 @@ def test_a_lesson_begins_with_the_weights_of_the_round_before(tmp_path):
     ]
 
 
-def test_a_lesson_has_no_more_opponents_than_allowed(tmp_path):
+def test_a_job_has_no_more_opponents_than_allowed(tmp_path):
     met = []
 
-    def improve(lesson):
-        met.append(len(lesson.opponents))
-        return rps.improve(lesson)
+    def improve(job):
+        met.append(len(job.opponents))
+        return rps.improve(job)
 
     league = season(tmp_path, improve=improve, **SMALL)
     replace(league, recipe=replace(league.recipe, opponents_max=2)).run()
     assert max(met) == 2
 
 
-def test_what_a_lesson_tells_of_opponents_is_believed_but_not_counted(tmp_path):
-    def improve(lesson):
-        learnt = rps.improve(lesson)
-        tallies = {one.player.name: Tally(8.0) for one in lesson.opponents if one.player}
-        return Learnt(learnt.agent_steps, tallies | {"main": Tally(5.0), "nobody": Tally(5.0)})
+def test_what_a_job_tells_of_opponents_is_believed_but_not_counted(tmp_path):
+    def improve(job):
+        outcomes = rps.improve(job)
+        tallies = {one.player.name: Tally(8.0) for one in job.opponents if one.player}
+        return TrainingResult(
+            outcomes.agent_steps, tallies | {"main": Tally(5.0), "nobody": Tally(5.0)}
+        )
 
     league = season(tmp_path, improve=improve, **SMALL | {"rounds": 1})
     payoff = league.run().payoff
@@ -218,12 +220,12 @@ def test_a_finished_league_is_not_played_again(copy, played):
     assert state.to_json() == played[1].to_json()
 
 
-def test_lessons_that_were_given_are_not_given_again(tmp_path):
+def test_job_that_were_given_are_not_given_again(tmp_path):
     calls = []
 
-    def improve(lesson):
-        calls.append(lesson.name)
-        return rps.improve(lesson)
+    def improve(job):
+        calls.append(job.name)
+        return rps.improve(job)
 
     def fail(pairings):
         raise OSError("no more")
@@ -242,10 +244,10 @@ def test_matches_that_were_played_are_not_played_again(tmp_path):
         rounds.append(pairings[0].seeds[0])
         return play(pairings)
 
-    def fail(lesson):
-        if lesson.name == "main-003":
+    def fail(job):
+        if job.name == "main-003":
             raise OSError("no more")
-        return rps.improve(lesson)
+        return rps.improve(job)
 
     with pytest.raises(OSError, match="no more"):
         season(tmp_path, improve=fail, play=count, **SMALL).run()
@@ -260,9 +262,9 @@ def test_matches_that_were_played_are_not_played_again(tmp_path):
 def test_fresh_starts_over(copy):
     calls = []
 
-    def improve(lesson):
-        calls.append(lesson.name)
-        return rps.improve(lesson)
+    def improve(job):
+        calls.append(job.name)
+        return rps.improve(job)
 
     season(copy, improve=improve, **SMALL).run(resume=False)
     assert len(calls) == 12
@@ -328,11 +330,11 @@ def test_lost_lines_are_written_again(copy):
 
 
 def test_a_full_disk_is_named_and_nothing_is_lost(tmp_path, played):
-    def fill(lesson):
-        if lesson.name == "main-002":
+    def fill(job):
+        if job.name == "main-002":
             (tmp_path / MATCHES).unlink()
             (tmp_path / MATCHES).symlink_to("/dev/full")
-        return rps.improve(lesson)
+        return rps.improve(job)
 
     with pytest.raises(InputError, match=r"cannot write .*matches.jsonl: No space left"):
         season(tmp_path, improve=fill, **SMALL).run()
@@ -341,9 +343,9 @@ def test_a_full_disk_is_named_and_nothing_is_lost(tmp_path, played):
     assert (tmp_path / MATCHES).read_text() == (played[0].folder / MATCHES).read_text()
 
 
-def test_a_lesson_without_weights_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"the lesson of main-001 left no weights"):
-        season(tmp_path, improve=lambda lesson: Learnt(1), **SMALL).run()
+def test_a_job_without_weights_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"the training job of main-001 left no weights"):
+        season(tmp_path, improve=lambda job: TrainingResult(1), **SMALL).run()
 
 
 def test_whoever_loses_rows_is_told(tmp_path):
@@ -356,12 +358,12 @@ def test_files_of_two_leagues_of_one_seed_are_equal(played, tmp_path):
     assert contents(tmp_path / "again") == contents(played[0].folder)
 
 
-def test_every_lesson_of_every_league_has_dice_of_its_own(tmp_path):
+def test_every_job_of_every_league_has_dice_of_its_own(tmp_path):
     seeds = []
 
-    def improve(lesson):
-        seeds.append(lesson.seed)
-        return rps.improve(lesson)
+    def improve(job):
+        seeds.append(job.seed)
+        return rps.improve(job)
 
     for seed in (0, 1):
         season(tmp_path / str(seed), seed=seed, improve=improve, **SMALL).run()

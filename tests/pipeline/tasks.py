@@ -4,11 +4,11 @@ import time
 
 from understudy import games
 from understudy.data.players import PlayerRef
-from understudy.pipeline import playing as playing_stage
+from understudy.pipeline import record as record_stage
 from understudy.pipeline.pairings import Fixture
 
 HUNG = "00002"
-play = playing_stage._play_fixture
+play = record_stage._play_fixture
 
 # A task's time limit counts from its call; compiling must not count.
 for opponent in ("rusher", "kiter"):

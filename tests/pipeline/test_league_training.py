@@ -11,12 +11,12 @@ from safetensors.torch import load_file
 from tests import page_game
 from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.league.interface import Lesson, Opponent
-from understudy.league.rules import USUAL, Manner
+from understudy.league.interface import LearnerJob, Opponent
+from understudy.league.rules import USUAL, Overrides
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
 from understudy.learn.rl.env import SELF
 from understudy.pipeline import league_training
-from understudy.pipeline.league_training import MEMORY, give, improve
+from understudy.pipeline.league_training import MEMORY, improve, train
 
 NIM = page_game.module()
 TINY = replace(
@@ -35,7 +35,7 @@ def start(tmp_path):
     return folder
 
 
-def lesson(imitation, out, **changes):
+def job(imitation, out, **changes):
     opponents = (Opponent(None, 0.5), Opponent(PlayerRef("expert"), 0.25),
                  Opponent(PlayerRef("old", imitation), 0.25))  # fmt: skip
     told = {
@@ -48,7 +48,7 @@ def lesson(imitation, out, **changes):
         "out": out,
     }
     out.mkdir(exist_ok=True)
-    return Lesson(**told | changes)
+    return LearnerJob(**told | changes)
 
 
 def weights(folder):
@@ -60,10 +60,10 @@ def flat(folder):
     return np.concatenate([tensor.numpy().ravel() for tensor in tensors.values()])
 
 
-def test_the_same_lesson_gives_the_same_weights(start, tmp_path):
-    one = give(TINY, lesson(start, tmp_path / "one"))
-    two = give(TINY, lesson(start, tmp_path / "two"))
-    other = give(TINY, lesson(start, tmp_path / "other", seed=4))
+def test_the_same_job_gives_the_same_weights(start, tmp_path):
+    one = train(TINY, job(start, tmp_path / "one"))
+    two = train(TINY, job(start, tmp_path / "two"))
+    other = train(TINY, job(start, tmp_path / "other", seed=4))
     assert one.tallies == two.tallies
     assert weights(tmp_path / "one") == weights(tmp_path / "two")
     assert weights(tmp_path / "other") != weights(tmp_path / "one") != weights(start)
@@ -71,38 +71,38 @@ def test_the_same_lesson_gives_the_same_weights(start, tmp_path):
 
 
 def test_all_who_are_named_are_met(start, tmp_path):
-    longer = lesson(start, tmp_path / "out", agent_steps=10 * STEPS)
-    learnt = give(TINY, longer)
-    assert set(learnt.tallies) == {SELF, "expert", "old"}
-    assert "train/loss" in learnt.metrics
+    longer = job(start, tmp_path / "out", agent_steps=10 * STEPS)
+    outcomes = train(TINY, longer)
+    assert set(outcomes.tallies) == {SELF, "expert", "old"}
+    assert "train/loss" in outcomes.metrics
 
 
-def test_a_critic_goes_on_from_lesson_to_lesson(start, tmp_path):
+def test_a_critic_goes_on_from_job_to_job(start, tmp_path):
     """A new one learns first and alone; one iteration of that leaves the policy as it was."""
     short = {"agent_steps": STEPS // 2}
-    give(TINY, lesson(start, tmp_path / "one", **short))
+    train(TINY, job(start, tmp_path / "one", **short))
     assert weights(tmp_path / "one") == weights(start)
     second = PlayerRef("main-001", tmp_path / "one")
-    give(TINY, lesson(start, tmp_path / "two", start=second, **short))
+    train(TINY, job(start, tmp_path / "two", start=second, **short))
     assert weights(tmp_path / "two") != weights(start)
     (tmp_path / "one" / MEMORY).unlink()
-    give(TINY, lesson(start, tmp_path / "three", start=second, **short))
+    train(TINY, job(start, tmp_path / "three", start=second, **short))
     assert weights(tmp_path / "three") == weights(start)
 
 
-def moved(start, folder, **manner):
-    """How far a lesson in that manner takes the weights."""
-    give(TINY, lesson(start, folder, agent_steps=4 * STEPS, manner=Manner(**manner)))
+def moved(start, folder, **overrides):
+    """How far a training job in that manner takes the weights."""
+    train(TINY, job(start, folder, agent_steps=4 * STEPS, overrides=Overrides(**overrides)))
     return np.abs(flat(folder) - flat(start)).max()
 
 
-def test_a_lesson_says_how_fast_to_learn(start, tmp_path):
+def test_a_job_says_how_fast_to_learn(start, tmp_path):
     assert moved(start, tmp_path / "still", rate=1e-12, rate_end=1e-12) < 1e-9
     usual, falling = moved(start, tmp_path / "usual"), moved(start, tmp_path / "f", rate_end=0.0)
     assert 1e-9 < falling < usual
 
 
-def test_a_lesson_says_how_near_to_stay_and_what_a_draw_is_worth(start, tmp_path, monkeypatch):
+def test_a_job_says_how_near_to_stay_and_what_a_draw_is_worth(start, tmp_path, monkeypatch):
     asked = []
 
     def noted(recipe, *_, **__):
@@ -111,8 +111,8 @@ def test_a_lesson_says_how_near_to_stay_and_what_a_draw_is_worth(start, tmp_path
 
     monkeypatch.setattr(league_training, "improve", noted)
     near = replace(TINY, objective=replace(TINY.objective, kl_weight=0.5))
-    for manner in (USUAL, Manner(tether=0.0, draw=-1.0), Manner(tether=3.0)):
-        give(near, lesson(start, tmp_path / "out", manner=manner))
+    for overrides in (USUAL, Overrides(kl_scale=0.0, draw=-1.0), Overrides(kl_scale=3.0)):
+        train(near, job(start, tmp_path / "out", overrides=overrides))
     assert asked == [(0.5, 0.0), (0.0, -1.0), (1.5, 0.0)]
 
 
@@ -123,14 +123,14 @@ def test_who_begins_borrows_the_critic_of_an_opponent(start, tmp_path):
     improve(recipe, start, {PlayerRef(SELF): 1.0}, STEPS, 0, tmp_path / "main")
     old, main = PlayerRef("old", start), PlayerRef("main", tmp_path / "main")
     short = {"agent_steps": 2 * 16 * 4}  # two iterations
-    give(recipe, lesson(start, tmp_path / "alone", opponents=(Opponent(old, 1.0),), **short))
+    train(recipe, job(start, tmp_path / "alone", opponents=(Opponent(old, 1.0),), **short))
     assert weights(tmp_path / "alone") == weights(start)
     both = (Opponent(old, 0.9), Opponent(main, 0.1))
-    give(recipe, lesson(start, tmp_path / "lent", opponents=both, **short))
+    train(recipe, job(start, tmp_path / "lent", opponents=both, **short))
     assert weights(tmp_path / "lent") != weights(start)
 
 
 def test_a_damaged_memory_is_one_line(start, tmp_path):
     (start / MEMORY).write_bytes(b"no")
     with pytest.raises(InputError, match=rf"{MEMORY}: not a whole checkpoint .* Delete it"):
-        give(TINY, lesson(start, tmp_path / "out"))
+        train(TINY, job(start, tmp_path / "out"))

@@ -30,7 +30,7 @@ from tests.small_runs import (
 )
 from understudy import games
 from understudy.data.runs import read_manifest
-from understudy.pipeline import playing as playing_stage
+from understudy.pipeline import record as record_stage
 
 PROGRAM = "from understudy.cli import main; main()"
 ARENA = games.load("arena")
@@ -166,7 +166,7 @@ def test_a_hung_task_is_told_and_the_same_command_does_the_rest(
     run = tmp_path / "run"
     options = ["--out", run, "--quiet", "--workers", workers, "--task-seconds", limit]
     with monkeypatch.context() as patch:
-        patch.setattr(playing_stage, "_play_fixture", tasks.play_or_hang)
+        patch.setattr(record_stage, "_play_fixture", tasks.play_or_hang)
         assert_refused(
             understudy(RECORD, *options),
             f"1 of 4 tasks failed, the first ({tasks.HUNG}) because: {told}",

@@ -42,7 +42,7 @@ def league(
     """Let players improve against each other in a league.
 
     Main agents learn to beat everybody who ever was; exploiters look for their weaknesses. In the
-    end it says how strong everybody is, and how well a fresh exploiter does.
+    end it says how strong everybody is, and how well an approximate best response does.
 
     Example: understudy league arena --recipe quick --from imitate-small
     """

@@ -186,7 +186,7 @@ class LeagueFolder:
         return self.folder / "players"
 
     def exploiter(self, name: str) -> Path:
-        """A fresh exploiter of some target: its matches."""
+        """An approximate best response of some target: its matches."""
         return self.folder / "exploiters" / name.replace(" ", "-")
 
     @staticmethod

@@ -1,6 +1,6 @@
 """Who meets whom, who is kept, and how strong everybody is. Knows no game and no torch.
 
-`players` who is in the league, `payoff` who beats whom, `pfsp` whom to prefer as opponent,
-`matchmaking` and `rules` what each role does, `recipe` the settings of a whole league, `season`
-the loop, `ratings` and `mixture` strength, `exploit` weakness, `summary` what is worth telling.
+`population` who is in the league, `payoff` who beats whom, `matchmaking` (PFSP) and `rules` what
+each role does, `recipe` the settings of a whole league, `season` the loop; `analysis/` what came of
+it: ratings, the Nash mixture, exploitability, highlights.
 """

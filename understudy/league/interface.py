@@ -1,8 +1,8 @@
 """What a league asks of a game: to play matches, and to improve a player. Nothing else.
 
 A game gives two functions. `play` plays pairings and returns one row per player per match, as
-`data.results.pair_results` declares; the same pairing must always end the same. `improve` gives a
-lesson and leaves the new weights in the lesson's folder; the same lesson must always give the same
+`data.results.pair_results` declares; the same pairing must always end the same. `improve` does one
+training job and leaves the new weights in the job's folder; the same job must always give the same
 weights. Weights are files named `weights.*` in a folder; what is in them is the game's own affair.
 """
 
@@ -16,7 +16,7 @@ from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.league.payoff import Tally
 from understudy.league.recipe import LeagueRecipe
-from understudy.league.rules import USUAL, Manner
+from understudy.league.rules import USUAL, Overrides
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Pairing:
 
 @dataclass(frozen=True)
 class Opponent:
-    """Somebody to be met in a lesson, and how often."""
+    """Somebody to be met in a training job, and how often."""
 
     player: PlayerRef | None
     """None: the learner itself, as it learns."""
@@ -37,7 +37,7 @@ class Opponent:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lesson:
+class LearnerJob:
     """One piece of training."""
 
     name: str
@@ -50,14 +50,14 @@ class Lesson:
     agent_steps: int
     """How many decisions the learner may learn from."""
     seed: int
-    manner: Manner = USUAL
+    overrides: Overrides = USUAL
     out: Path
-    """Where the new weights go; may hold what a call of the same lesson left that was stopped."""
+    """Where the new weights go; may hold what the same job left that was stopped."""
 
 
 @dataclass(frozen=True)
-class Learnt:
-    """What came of a lesson, beside the weights."""
+class TrainingResult:
+    """What came of a training job, beside the weights."""
 
     agent_steps: int
     """How many were taken."""
@@ -68,7 +68,7 @@ class Learnt:
 
 
 Play = Callable[[Sequence[Pairing]], pa.Table]
-Improve = Callable[[Lesson], Learnt]
+Improve = Callable[[LearnerJob], TrainingResult]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Whom a learner meets in its next lesson, as probabilities by name.
+"""Whom a learner meets in its next training job, as probabilities by name.
 
 A learner's own name stands for itself as it learns; every other name is a version that stays as
-it is during the lesson. Plain and fictitious self-play are other matchmakers of the same league.
+it is during the training job. Plain and fictitious self-play are other matchmakers of the same
+league.
 """
 
 from collections.abc import Sequence

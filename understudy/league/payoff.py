@@ -63,7 +63,7 @@ class Payoff:
         """Count matches."""
         _add(self._played, player, opponent, tally)
 
-    def presume(self, player: str, opponent: str, tally: Tally) -> None:
+    def add_prior(self, player: str, opponent: str, tally: Tally) -> None:
         """Believe, without counting them, matches of weights that are no more."""
         _add(self._inherited, player, opponent, tally)
 
@@ -85,21 +85,23 @@ class Payoff:
         """The mean belief against each."""
         return np.array([self.belief(player, other).value for other in opponents], dtype=float)
 
-    def pass_on(self, heirs: Mapping[str, str], keep: float, frozen: Collection[str] = ()) -> None:
+    def pass_on(
+        self, successors: Mapping[str, str], keep: float, frozen: Collection[str] = ()
+    ) -> None:
         """New versions take over `keep` of the evidence of their predecessors.
 
-        `heirs` maps each new name to its predecessor, for all learners at once: what one
-        predecessor showed against another is believed of their heirs. Against those `frozen`,
+        `successors` maps each new name to its predecessor, for all learners at once: what one
+        predecessor showed against another is believed of their successors. Against those `frozen`,
         everybody stays who he was. What had been inherited before is dropped.
         """
         found: dict[Pair, Tally] = {}
-        names = list(heirs)
+        names = list(successors)
         for place, new in enumerate(names):
             for other in frozen:
-                tally = self.evidence(heirs[new], other)
+                tally = self.evidence(successors[new], other)
                 _add(found, new, other, Tally().plus(tally, keep))
             for rival in names[place + 1 :]:
-                tally = self.evidence(heirs[new], heirs[rival])
+                tally = self.evidence(successors[new], successors[rival])
                 _add(found, new, rival, Tally().plus(tally, keep))
         self._inherited = found
 
@@ -140,7 +142,7 @@ class Payoff:
         for one, other, *tally in value["played"]:
             payoff.add(one, other, Tally(*map(float, tally)))
         for one, other, *tally in value["inherited"]:
-            payoff.presume(one, other, Tally(*map(float, tally)))
+            payoff.add_prior(one, other, Tally(*map(float, tally)))
         return payoff
 
 

@@ -63,7 +63,7 @@ class Learner:
         """The learner after its version became a frozen player."""
         return replace(self, parent=self.version, unsaved_steps=0)
 
-    def reborn(self, start: str) -> "Learner":
+    def reset(self, start: str) -> "Learner":
         """The learner with the weights of `start` and nothing behind it."""
         return replace(
             self,
@@ -116,7 +116,7 @@ class Roster:
         return list(dict.fromkeys([*self.opponents(), *(one.version for one in self.learners)]))
 
 
-def beginning(
+def initial_roster(
     start: str, learners: Sequence[tuple[str, Role]], scripted: Sequence[str] = ()
 ) -> Roster:
     """The league before its first round: all learners play like `start`."""

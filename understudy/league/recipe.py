@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from understudy.league.matchmaking import ByRole, FictitiousSelfPlay, Matchmaking, SelfPlay
 from understudy.league.population import Role
-from understudy.league.rules import USUAL, Manner, ResetRule, ResetTo, RoleRules, SnapshotRule
+from understudy.league.rules import USUAL, Overrides, ResetRule, ResetTo, RoleRules, SnapshotRule
 
 
 class Slot(NamedTuple):
@@ -37,11 +37,11 @@ class LeagueRecipe:
     """Let the learning rate of main agents fall to 0 along a line over all rounds. Without it the
     last version is one of many that come and go, and may just have found a new weakness."""
     opponents_max: int = 16
-    """Of one lesson. Down: quicker lessons; the least likely opponents are left out of them."""
+    """Of one training job. Down: quicker; the least likely opponents are left out."""
     exploiter_steps: int = 0
-    """Agent-steps of a fresh exploiter that measures the result; 0: none is trained."""
+    """Agent-steps of an approximate best response that measures the result; 0: none is trained."""
     exploiter_matches: int = 400
-    exploiter_manner: Manner = USUAL
+    exploiter_overrides: Overrides = USUAL
 
     def __post_init__(self) -> None:
         if self.matches < 2 or self.matches % 2:
@@ -57,9 +57,9 @@ class LeagueRecipe:
         """A learner's agent-steps per round."""
         return round(self.agent_steps * slot.share / sum(other.share for other in self.slots))
 
-    def manner(self, slot: Slot, round_number: int) -> Manner:
+    def overrides(self, slot: Slot, round_number: int) -> Overrides:
         """How a learner learns in a round, counted from 1."""
-        usual = self.rules[slot.role].manner
+        usual = self.rules[slot.role].overrides
         if not (self.anneal and slot.role == "main"):
             return usual
         return usual.slowed(1 - (round_number - 1) / self.rounds, 1 - round_number / self.rounds)
@@ -84,13 +84,13 @@ def three_roles(
     opponents_max: int = 16,
     exploiter_steps: int = 0,
     exploiter_matches: int = 400,
-    hunting: Manner = USUAL,
+    hunting: Overrides = USUAL,
 ) -> LeagueRecipe:
     """One learner of each role, with these `shares` of every round's agent-steps.
 
     A main agent is kept every `keep_every` rounds, an exploiter when it surely beats whom it should
-    or after `patience` rounds. Exploiters learn in the manner of `hunting`, and so do fresh ones
-    that measure the result, their rate falling to 0.
+    or after `patience` rounds. Exploiters learn with the overrides of `hunting`, and so do the
+    approximate best responses that measure the result, their rate falling to 0.
     """
     names = ("main", "main-exploiter", "league-exploiter")
     roles: tuple[Role, ...] = ("main", "main exploiter", "league exploiter")
@@ -120,7 +120,7 @@ def three_roles(
         opponents_max=opponents_max,
         exploiter_steps=exploiter_steps,
         exploiter_matches=exploiter_matches,
-        exploiter_manner=replace(hunting, rate_end=0.0),
+        exploiter_overrides=replace(hunting, rate_end=0.0),
     )
 
 

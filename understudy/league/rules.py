@@ -15,29 +15,31 @@ ResetTo = Literal["imitation", "past main", "adaptive"]
 
 
 @dataclass(frozen=True)
-class Manner:
-    """Rates and tether are shares of what is usual in the game."""
+class Overrides:
+    """Rates and `kl_scale` are shares of what is usual in the game."""
 
     rate: float = 1.0
-    """Of the learning rate, when a lesson begins."""
+    """Of the learning rate, when a training job begins."""
     rate_end: float = 1.0
     """Of the learning rate, when it ends; it changes along a line."""
-    tether: float = 1.0
+    kl_scale: float = 1.0
     """Of the pull towards the imitation. 0: free, which may end far from how people play."""
     draw: float = 0.0
     """What a drawn match is worth, between a lost one, -1, and a won one, 1. At 0 a learner that
     cannot win yet may learn to stall, and never find out how to win."""
 
     def __post_init__(self) -> None:
-        if not (self.rate > 0 and self.rate_end >= 0 and self.tether >= 0 and abs(self.draw) <= 1):
+        if not (
+            self.rate > 0 and self.rate_end >= 0 and self.kl_scale >= 0 and abs(self.draw) <= 1
+        ):
             raise ValueError(f"rate must be above 0, the others not below, draw within 1: {self}")
 
-    def slowed(self, first: float, last: float) -> "Manner":
+    def slowed(self, first: float, last: float) -> "Overrides":
         """The same with these shares of its rates left."""
         return replace(self, rate=self.rate * first, rate_end=self.rate_end * last)
 
 
-USUAL = Manner()
+USUAL = Overrides()
 
 
 class Kept(NamedTuple):
@@ -94,10 +96,10 @@ class ResetRule:
         roster: Roster,
         payoff: Payoff,
         succeeded: bool,
-        dice: np.random.Generator,
+        rng: np.random.Generator,
     ) -> str | None:
         """Whose weights the learner starts over with; None: it goes on."""
-        if dice.random() >= self.probability:
+        if rng.random() >= self.probability:
             return None
         went_well = succeeded and learner.begun_from == roster.start
         if self.to == "imitation" or (self.to == "adaptive" and went_well):
@@ -111,7 +113,7 @@ class RoleRules:
 
     snapshot: SnapshotRule
     reset: ResetRule = ResetRule()
-    manner: Manner = USUAL
+    overrides: Overrides = USUAL
 
 
 def targets(learner: Learner, roster: Roster) -> list[str]:

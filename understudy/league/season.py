@@ -1,4 +1,4 @@
-"""The league's loop: lessons, matches, snapshots, round after round. Read this file first.
+"""The league's loop: training jobs, matches, snapshots, round after round. Read this file first.
 
     runs/NAME/leagues/RECIPE/
       league_state.json   everything the league knows, replaced whole after every round
@@ -7,8 +7,8 @@
       summary.json        ratings, mixture, weaknesses    manifest.json
 
 A round is decided by the state before it and the seed alone. Killed at any moment, the same call
-goes on: what a round had finished, lessons and matches, is taken as it is; the rest is done anew
-and comes out the same.
+goes on: what a round had finished, training jobs and matches, is taken as it is; the rest is done
+anew and comes out the same.
 """
 
 import shutil
@@ -26,21 +26,25 @@ from understudy.data.schema import Table
 from understudy.league import matches, training
 from understudy.league.analysis.exploitability import worst_past
 from understudy.league.analysis.nash import nash, shares_by_name
-from understudy.league.interface import Improve, Learnt, Lesson, Play
+from understudy.league.interface import Improve, LearnerJob, Play, TrainingResult
 from understudy.league.matchmaking import Opponents, likeliest
 from understudy.league.payoff import Payoff, Tally
-from understudy.league.population import Learner, Player, Roster, beginning, version_name
+from understudy.league.population import Learner, Player, Roster, initial_roster, version_name
 from understudy.league.recipe import LeagueRecipe
 from understudy.league.state import MISSING, State, check_weights, read_state, write_state
 from understudy.workers import task_seed
 
-LESSON, DICE = range(2)  # what a seed is drawn for
-Many = Callable[[Callable[[Lesson], Learnt], Sequence[Lesson]], Iterable[Learnt]]
+JOB, RNG = range(2)  # what a seed is drawn for
+Many = Callable[
+    [Callable[[LearnerJob], TrainingResult], Sequence[LearnerJob]], Iterable[TrainingResult]
+]
 
 
-def one_by_one(function: Callable[[Lesson], Learnt], given: Sequence[Lesson]) -> list[Learnt]:
-    """The simplest way to give many lessons."""
-    return [function(lesson) for lesson in given]
+def one_by_one(
+    function: Callable[[LearnerJob], TrainingResult], given: Sequence[LearnerJob]
+) -> list[TrainingResult]:
+    """The simplest way to do many training jobs."""
+    return [function(job) for job in given]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +63,7 @@ class Season:
     improve: Improve
     seed: int = 0
     many: Many = one_by_one
-    """How the lessons of a round are given: they do not depend on each other."""
+    """How the training jobs of a round are given: they do not depend on each other."""
 
     def run(
         self, *, resume: bool = True, told: Callable[[State], None] = lambda state: None
@@ -87,7 +91,7 @@ class Season:
         state = read_state(self.folder)
         if state is None:
             slots = [(slot.name, slot.role) for slot in self.recipe.slots]
-            roster = beginning(self.start.name, slots, self.scripted)
+            roster = initial_roster(self.start.name, slots, self.scripted)
             return State(roster, Payoff(), weights=self._digests([self.start.name]))
         for name in state.roster.members():
             check_weights(self.player_ref(name), state.weights.get(name))
@@ -113,27 +117,26 @@ class Season:
         """The state after one more round, and the matches played in it."""
         number = before.round + 1
         met = {learner.name: self._opponents(learner, before) for learner in before.roster.learners}
-        planned = [self._lesson(one, met[one.name], number) for one in before.roster.learners]
-        learnt = list(self.many(training.giver(self.improve), planned))
-        payoff = self._believe(before, planned, learnt)
+        planned = [self._job(one, met[one.name], number) for one in before.roster.learners]
+        outcomes = list(self.many(training.trainer(self.improve), planned))
+        payoff = self._believe(before, planned, outcomes)
         roster = replace(
             before.roster,
             learners=tuple(
-                one.trained(lesson.name, found.agent_steps)
-                for one, lesson, found in zip(before.roster.learners, planned, learnt, strict=True)
+                one.trained(job.name, found.agent_steps)
+                for one, job, found in zip(before.roster.learners, planned, outcomes, strict=True)
             ),
         )
         rows, seeds = self._play(roster, payoff, number, before.seeds)
         after, kept = self._keep(roster, payoff, number)
-        steps = before.agent_steps + sum(one.agent_steps for one in learnt)
+        steps = before.agent_steps + sum(one.agent_steps for one in outcomes)
         entry = {
             "round": number,
             "agent_steps": steps,
             "opponents": met,
             "kept": kept,
             "metrics": {
-                lesson.name: dict(found.metrics)
-                for lesson, found in zip(planned, learnt, strict=True)
+                job.name: dict(found.metrics) for job, found in zip(planned, outcomes, strict=True)
             },
             **_standing(roster, after, payoff),
         }
@@ -152,38 +155,38 @@ class Season:
         found = self.recipe.matchmaking(learner, state.roster, state.payoff)
         return likeliest(found, self.recipe.opponents_max)
 
-    def _lesson(self, learner: Learner, met: Opponents, number: int) -> Lesson:
+    def _job(self, learner: Learner, met: Opponents, number: int) -> LearnerJob:
         slots = [slot.name for slot in self.recipe.slots]
         place = slots.index(learner.name)
         name = version_name(learner.name, number)
         players = {other: self.player_ref(other) for other in met if other != learner.name}
-        return Lesson(
+        return LearnerJob(
             name=name,
             start=self.player_ref(learner.version),
             imitation=self.start,
             opponents=training.opponents_of(met, learner.name, players),
             agent_steps=self.recipe.steps_of(self.recipe.slots[place]),
-            seed=task_seed(self.seed, LESSON, number, place),
-            manner=self.recipe.manner(self.recipe.slots[place], number),
+            seed=task_seed(self.seed, JOB, number, place),
+            overrides=self.recipe.overrides(self.recipe.slots[place], number),
             out=LeagueFolder(self.folder).players / name,
         )
 
     def _believe(
-        self, before: State, planned: Sequence[Lesson], learnt: Sequence[Learnt]
+        self, before: State, planned: Sequence[LearnerJob], outcomes: Sequence[TrainingResult]
     ) -> Payoff:
         """What is believed of the new versions before they have played."""
         payoff = Payoff.from_json(before.payoff.to_json())
         frozen = before.roster.opponents()
-        heirs = {
-            lesson.name: learner.version
-            for lesson, learner in zip(planned, before.roster.learners, strict=True)
+        successors = {
+            job.name: learner.version
+            for job, learner in zip(planned, before.roster.learners, strict=True)
         }
-        payoff.pass_on(heirs, self.recipe.keep, frozen)
-        heir_of = {old: new for new, old in heirs.items() if old not in frozen}
-        for lesson, found in zip(planned, learnt, strict=True):
+        payoff.pass_on(successors, self.recipe.keep, frozen)
+        successor_of = {old: new for new, old in successors.items() if old not in frozen}
+        for job, found in zip(planned, outcomes, strict=True):
             for name, tally in found.tallies.items():
-                if (other := heir_of.get(name, name)) in {*frozen, *heirs}:
-                    payoff.presume(lesson.name, other, Tally().plus(tally, self.recipe.keep))
+                if (other := successor_of.get(name, name)) in {*frozen, *successors}:
+                    payoff.add_prior(job.name, other, Tally().plus(tally, self.recipe.keep))
         return payoff
 
     def _play(self, roster: Roster, payoff: Payoff, number: int, used: int) -> tuple[pa.Table, int]:
@@ -201,14 +204,14 @@ class Season:
         self, roster: Roster, payoff: Payoff, number: int
     ) -> tuple[Roster, list[dict[str, str]]]:
         """Take snapshots of those whose time has come, and only then reset them."""
-        dice = np.random.default_rng(task_seed(self.seed, DICE, number))
+        rng = np.random.default_rng(task_seed(self.seed, RNG, number))
         learners, frozen = list[Learner](), list(roster.frozen)
         for one in roster.learners:
             rules = self.recipe.rules[one.role]
             if kept := rules.snapshot(one, roster, payoff):
                 frozen.append(_snapshot(one, number, kept.reason))
-                start = rules.reset(one, roster, payoff, kept.succeeded, dice)
-                one = one.kept() if start is None else one.reborn(start)
+                start = rules.reset(one, roster, payoff, kept.succeeded, rng)
+                one = one.kept() if start is None else one.reset(start)
             learners.append(one)
         new = [
             {"name": player.name, "reason": player.reason}
@@ -259,7 +262,7 @@ def _standing(roster: Roster, after: Roster, payoff: Payoff) -> dict[str, Any]:
         },
         "worst": {one.name: worst_past(payoff, one.version, roster) for one in roster.mains()},
         "nash": shares_by_name(names, nash(payoff.matrix(names))),
-        "reborn": {
+        "reset": {
             new.name: new.begun_from
             for old, new in zip(roster.learners, after.learners, strict=True)
             if new.life > old.life

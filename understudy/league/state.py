@@ -13,7 +13,7 @@ from understudy.errors import InputError
 from understudy.league.payoff import Payoff
 from understudy.league.population import Learner, Player, Roster
 
-VERSION = 1
+VERSION = 2
 MISSING = (
     "{folder}: the weights of {name} are missing. Put them back, or start this league over with "
     "--fresh"

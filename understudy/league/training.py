@@ -1,4 +1,4 @@
-"""Plan a round's lessons, and give one: its folder is claimed, filled, and marked as finished."""
+"""Plan a round's training jobs, and do one: its folder is claimed, filled, marked as finished."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from typing import Any
 from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import LeagueFolder, begin, finish, read_manifest
 from understudy.errors import InputError
-from understudy.league.interface import Improve, Learnt, Lesson, Opponent
+from understudy.league.interface import Improve, LearnerJob, Opponent, TrainingResult
 from understudy.league.payoff import Tally
 from understudy.league.state import MISSING
 
@@ -17,57 +17,57 @@ from understudy.league.state import MISSING
 def opponents_of(
     shares: Mapping[str, float], learner: str, players: Mapping[str, PlayerRef]
 ) -> tuple[Opponent, ...]:
-    """Names and shares as a lesson wants them; the learner's own name stands for itself."""
+    """Names and shares as a training job wants them; the learner's own name stands for itself."""
     return tuple(
         Opponent(None if name == learner else players[name], share)
         for name, share in shares.items()
     )
 
 
-def give(improve: Improve, lesson: Lesson) -> Learnt:
-    """Have a lesson given, unless it was given before; what came of it.
+def train(improve: Improve, job: LearnerJob) -> TrainingResult:
+    """Have a training job done, unless it was done before; what came of it.
 
-    A lesson that was stopped is given again, with what it left in its folder.
+    A training job that was stopped is done again, with what it left in its folder.
     """
-    begin(lesson.out, "lesson", _settings(lesson))
-    manifest = read_manifest(lesson.out)
+    begin(job.out, "job", _settings(job))
+    manifest = read_manifest(job.out)
     if manifest is not None and manifest["finished"] is not None:
         return _read(manifest["facts"])
-    learnt = improve(lesson)
-    if not any(lesson.out.glob("weights.*")):
-        raise InputError(f"the lesson of {lesson.name} left no weights.* in {lesson.out}")
+    outcomes = improve(job)
+    if not any(job.out.glob("weights.*")):
+        raise InputError(f"the training job of {job.name} left no weights.* in {job.out}")
     finish(
-        lesson.out,
-        agent_steps=learnt.agent_steps,
-        tallies={name: list(tally) for name, tally in learnt.tallies.items()},
-        metrics=dict(learnt.metrics),
+        job.out,
+        agent_steps=outcomes.agent_steps,
+        tallies={name: list(tally) for name, tally in outcomes.tallies.items()},
+        metrics=dict(outcomes.metrics),
     )
-    return learnt
+    return outcomes
 
 
-def giver(improve: Improve) -> "partial[Learnt]":
-    """`give` as a function of the lesson alone, fit for other processes."""
-    return partial(give, improve)
+def trainer(improve: Improve) -> "partial[TrainingResult]":
+    """`train` as a function of the training job alone, fit for other processes."""
+    return partial(train, improve)
 
 
-def _settings(lesson: Lesson) -> dict[str, Any]:
-    """All that decides what comes of a lesson; paths do not."""
+def _settings(job: LearnerJob) -> dict[str, Any]:
+    """All that decides what comes of a training job; paths do not."""
     return {
-        "name": lesson.name,
-        "start": lesson.start.name,
-        "weights": weights_digest(lesson.start, MISSING),
+        "name": job.name,
+        "start": job.start.name,
+        "weights": weights_digest(job.start, MISSING),
         "opponents": [
-            [one.player.name if one.player else None, one.probability] for one in lesson.opponents
+            [one.player.name if one.player else None, one.probability] for one in job.opponents
         ],
-        "agent_steps": lesson.agent_steps,
-        "seed": lesson.seed,
-        "manner": asdict(lesson.manner),
+        "agent_steps": job.agent_steps,
+        "seed": job.seed,
+        "overrides": asdict(job.overrides),
     }
 
 
-def _read(facts: Mapping[str, Any]) -> Learnt:
+def _read(facts: Mapping[str, Any]) -> TrainingResult:
     tallies = {name: Tally(*map(float, tally)) for name, tally in facts["tallies"].items()}
-    return Learnt(facts["agent_steps"], tallies, facts["metrics"])
+    return TrainingResult(facts["agent_steps"], tallies, facts["metrics"])
 
 
 def player_ref(folder: Path, start: PlayerRef, scripted: frozenset[str], name: str) -> PlayerRef:

@@ -8,7 +8,7 @@ import pyarrow as pa
 from understudy.data.results import read_results
 from understudy.data.runs import Run, finish
 from understudy.pipeline.game import Game, Schedule
-from understudy.pipeline.playing import play
+from understudy.pipeline.record import play
 from understudy.pipeline.tasks import Workers
 
 

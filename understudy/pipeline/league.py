@@ -18,13 +18,13 @@ from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import LeagueFolder, Run
 from understudy.errors import InputError
 from understudy.league.analysis.compare import Field
-from understudy.league.analysis.exploitability import FreshExploiter
-from understudy.league.analysis.highlights import fresh_exploit
-from understudy.league.analysis.summary import own_mixture, read_lines, summarise, write_summary
-from understudy.league.interface import Learnt, Lesson, Pairing
+from understudy.league.analysis.exploitability import BestResponse
+from understudy.league.analysis.highlights import best_exploit
+from understudy.league.analysis.summary import own_nash, read_lines, summarise, write_summary
+from understudy.league.interface import LearnerJob, Pairing, TrainingResult
 from understudy.league.season import Season, one_by_one
 from understudy.league.state import State
-from understudy.league.training import giver
+from understudy.league.training import trainer
 from understudy.pipeline.game import Game
 from understudy.pipeline.league_replays import LeagueReplays
 from understudy.pipeline.pairings import Fixture
@@ -56,15 +56,15 @@ def league(
     state = season.run(resume=resume, told=lambda state: told(state, season.recipe.rounds))
     lines = read_lines(season.folder)
     fresh = _exploiters(season, state)
-    list(season.many(giver(season.improve), [one.lesson() for one in fresh.values()]))
+    list(season.many(trainer(season.improve), [one.job() for one in fresh.values()]))
     measured = {name: one.measure(season.improve, season.play) for name, one in fresh.items()}
     best = sorted(fresh, key=lambda name: -float(measured[name]["mean"]))[:1]
     hunts = [line for name in best for line in fresh[name].told()]
-    telling = [fresh_exploit(hunts, fresh[name].name) for name in best]
-    summary = summarise(state, lines, measured, [one for one in telling if one is not None])
+    highlights = [best_exploit(hunts, fresh[name].name) for name in best]
+    summary = summarise(state, lines, measured, [one for one in highlights if one is not None])
     write_summary(season.folder, summary)
     members = {one.name: one.player_ref for one in fresh.values()}
-    LeagueReplays(game, season, members, [*hunts, *lines]).write(summary["telling_matches"])
+    LeagueReplays(game, season, members, [*hunts, *lines]).write(summary["highlights"])
     return summary
 
 
@@ -129,7 +129,7 @@ def _population(season: Season) -> list[PlayerRef]:
     if state.round < season.recipe.rounds:
         raise InputError(f"{season.folder} is not finished. Run its understudy league again")
     main = state.roster.mains()[0].version
-    chosen = [name for name, share in own_mixture(state).items() if share >= 0.05 and name != main]
+    chosen = [name for name, share in own_nash(state).items() if share >= 0.05 and name != main]
     return [season.player_ref(name) for name in [*chosen, main]]
 
 
@@ -146,29 +146,32 @@ def play_pairings(game: Game, pairings: Sequence[Pairing]) -> pa.Table:
 
 @dataclass(frozen=True)
 class _Many:
-    """The lessons of a round on several processes."""
+    """The training jobs of a round on several processes."""
 
     worker: Workers
 
     def __call__(
-        self, function: Callable[[Lesson], Learnt], given: Sequence[Lesson]
-    ) -> list[Learnt]:
-        tasks = {lesson.name: lesson for lesson in given}
-        outcomes = workers.run(function, tasks, workers=self.worker, title="lessons", quiet=True)
+        self, function: Callable[[LearnerJob], TrainingResult], given: Sequence[LearnerJob]
+    ) -> list[TrainingResult]:
+        tasks = {job.name: job for job in given}
+        outcomes = workers.run(
+            function, tasks, workers=self.worker, title="training jobs", quiet=True
+        )
         for outcome in outcomes:
             if outcome.error is not None:
                 raise InputError(
-                    f"the lesson of {outcome.key} failed: {outcome.error}. The others are kept; "
+                    f"the training job of {outcome.key} failed: {outcome.error}. The others are "
+                    "kept; "
                     "the same command tries this one again"
                 )
         return [outcome.value for outcome in outcomes]
 
 
-def _exploiters(season: Season, state: State) -> dict[str, FreshExploiter]:
+def _exploiters(season: Season, state: State) -> dict[str, BestResponse]:
     """Of each main agent two: one begins with the imitation, one as the main agent itself."""
     if not season.recipe.exploiter_steps:
         return {}
-    asked = dict[str, FreshExploiter]()
+    asked = dict[str, BestResponse]()
     for main in state.roster.mains():
         target = season.player_ref(main.version)
         for name, begins in ((main.name, season.start), (f"{main.name} from itself", target)):
@@ -178,13 +181,13 @@ def _exploiters(season: Season, state: State) -> dict[str, FreshExploiter]:
 
 def _exploiter(
     season: Season, name: str, target: Mapping[PlayerRef, float], start: PlayerRef
-) -> FreshExploiter:
-    return FreshExploiter(
+) -> BestResponse:
+    return BestResponse(
         target=target,
         start=start,
         imitation=season.start,
         agent_steps=season.recipe.exploiter_steps,
-        manner=season.recipe.exploiter_manner,
+        overrides=season.recipe.exploiter_overrides,
         matches=season.recipe.exploiter_matches,
         seed=season.seed,
         folder=LeagueFolder(season.folder).exploiter(name),

@@ -28,12 +28,12 @@ class LeagueReplays:
     lines: Sequence[Mapping[str, Any]]
     """All matches that may be asked for."""
 
-    def write(self, telling: Sequence[Mapping[str, Any]]) -> None:
+    def write(self, highlights: Sequence[Mapping[str, Any]]) -> None:
         """What is not there yet."""
         if self.game.replay is None:
             return
         watched = LeagueFolder(self.season.folder).watched
-        for one in telling:
+        for one in highlights:
             page = LeagueFolder(self.season.folder).replay(one["match"])
             company = [
                 line
@@ -47,7 +47,7 @@ class LeagueReplays:
         """Record a match in full; whether it went as before.
 
         It is played in the same `company`, side by side with the same matches: a network's answer
-        may differ in the last bit with how many it answers at once, and a match may hang on that.
+        may differ in the last bit with how many it answers at once, and a match may depend on that.
         """
         assert self.game.play is not None
         names = company[0]["players"]

@@ -2,7 +2,7 @@
 
 What a league or a script needs in one call: weights in, weights out, and how it went. A game whose
 players are policies (`learn.policy`) and that can be refined has leagues with
-`League(partial(give, RECIPE), ...)`.
+`League(partial(train, RECIPE), ...)`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from understudy.data.players import PlayerRef
-from understudy.league.interface import Learnt, Lesson
+from understudy.league.interface import LearnerJob, TrainingResult
 from understudy.league.interface import Opponent as Met
 from understudy.league.payoff import Tally
 from understudy.learn.checkpoint import reading_checkpoint, write_checkpoint
@@ -25,38 +25,38 @@ from understudy.learn.rl.opponents import Opponent, packed
 from understudy.learn.rl.recipe import RLRecipe
 
 MEMORY = "learner.pt"
-"""Beside the weights: critic and optimiser, for the next lesson of the same player."""
+"""Beside the weights: critic and optimiser, for the next training job of the same player."""
 
 
-def give(recipe: RLRecipe, lesson: Lesson) -> Learnt:
-    """Refine the lesson's player against its opponents, in the lesson's manner."""
-    assert lesson.start.weights is not None
-    memory = recalled(lesson.start.weights) or _critic_of(lesson.opponents)
+def train(recipe: RLRecipe, job: LearnerJob) -> TrainingResult:
+    """Refine the job's player against its opponents, with the overrides of the job."""
+    assert job.start.weights is not None
+    memory = recalled(job.start.weights) or _critic_of(job.opponents)
     first = recipe.critic_first
     if memory is not None:  # a known critic need not begin, a borrowed one gets used to its player
         first = 0 if "optimizer" in memory else first // 3
-    manner, objective = lesson.manner, recipe.objective
-    refs = [one.player or PlayerRef(SELF) for one in lesson.opponents]
-    shares = [one.probability for one in lesson.opponents]
+    overrides, objective = job.overrides, recipe.objective
+    refs = [one.player or PlayerRef(SELF) for one in job.opponents]
+    shares = [one.probability for one in job.opponents]
     improved = improve(
         replace(
             recipe,
             critic_first=first,
-            objective=replace(objective, kl_weight=objective.kl_weight * manner.tether),
-            learning_rate=recipe.learning_rate * manner.rate,
-            decay=1 - manner.rate_end / manner.rate,
-            draw=manner.draw,
+            objective=replace(objective, kl_weight=objective.kl_weight * overrides.kl_scale),
+            learning_rate=recipe.learning_rate * overrides.rate,
+            decay=1 - overrides.rate_end / overrides.rate,
+            draw=overrides.draw,
         ),
-        lesson.start.weights,
+        job.start.weights,
         dict(zip(refs, shares, strict=True)),
-        lesson.agent_steps,
-        lesson.seed,
-        lesson.out,
-        teacher=lesson.imitation.weights,
+        job.agent_steps,
+        job.seed,
+        job.out,
+        teacher=job.imitation.weights,
         memory=memory,
     )
     tallies = {name: Tally(*map(float, counts)) for name, counts in improved.tally.items()}
-    return Learnt(improved.agent_steps, tallies, improved.metrics)
+    return TrainingResult(improved.agent_steps, tallies, improved.metrics)
 
 
 def improve(
@@ -96,7 +96,7 @@ def improve(
 
 
 def recalled(folder: Path) -> Mapping[str, Any] | None:
-    """What the last lesson of the player in `folder` left beside its weights; None: nothing."""
+    """What the last training of the player in `folder` left beside its weights; None: nothing."""
     if not (folder / MEMORY).is_file():
         return None
     cure = f"Delete it: the player in {folder} then learns on without it"

@@ -1,9 +1,14 @@
-"""Recordings: what happened in matches, played here."""
+"""Recordings: what happened in matches, played here. `compete` plays its matches the same way."""
 
-from understudy.data.runs import Run, finish
-from understudy.pipeline.game import Game, Schedule
-from understudy.pipeline.playing import play
-from understudy.pipeline.tasks import Workers
+from pathlib import Path
+
+from understudy import workers
+from understudy.data import shards
+from understudy.data.runs import Run, begin, finish
+from understudy.pipeline.game import Game, Schedule, load
+from understudy.pipeline.tasks import Task, Workers, work
+
+_TITLES = {"record": "recording", "compete": "competing"}
 
 
 def record(
@@ -20,3 +25,35 @@ def record(
     play(game, run.recordings, "record", schedule, worker, resume, seconds_per_task, quiet)
     finish(run.recordings, matches=schedule.matches)
     return schedule.matches
+
+
+def play(
+    game: Game,
+    folder: Path,
+    stage: str,
+    schedule: Schedule,
+    worker: Workers,
+    resume: bool,
+    seconds_per_task: float | None,
+    quiet: bool,
+) -> None:
+    """Have a schedule played into a folder: recordings and results."""
+    workers.parse(worker)  # before anything is written
+    begin(folder, stage, schedule.settings, resume=resume)
+    path = folder.resolve()
+    tasks = {
+        key: Task(game.name, key, path, path, fixture) for key, fixture in schedule.fixtures.items()
+    }
+    tables = (game.results, *game.recordings)
+    work(_play_fixture, tasks, tables, worker, seconds_per_task, quiet, _TITLES[stage])
+
+
+def _play_fixture(task: Task) -> None:
+    """Play one fixture and write what came of it, the table that marks it as done last."""
+    game = load(task.game)
+    assert game.play is not None
+    played = game.play(task.fixture)
+    for table in reversed(game.recordings):
+        rows = played.recordings[table.name]
+        shards.write_shard(shards.shard_path(task.target, table, task.key), rows)
+    shards.write_shard(shards.shard_path(task.target, game.results, task.key), played.results)

@@ -68,7 +68,7 @@ def evaluation_tables(evaluation: Mapping[str, Any], split: str = "test") -> lis
         tables.append(_heads_table(title, found["heads"]))
     if "recall" in found:
         rows = {word: {"recall": share} for word, share in found["recall"].items()}
-        tables.append(_numbers_table("how often it is foretold where it was done", rows, "{:.1%}"))
+        tables.append(_numbers_table("how often it is predicted where it was done", rows, "{:.1%}"))
     if "raw" in found:
         tables += [
             _numbers_table(f"{what}: error in raw units", _nested(errors), "{:,.2f}")
@@ -154,9 +154,9 @@ def _weaknesses(summary: Mapping[str, Any]) -> list[str]:
     for main, worst in summary["minimum_win_rate"].items():
         if worst is not None:
             lines.append(f"{main} fares worst against {worst['opponent']}: {_rate(worst)}")
-    for target, found in summary["fresh_exploiter"].items():
+    for target, found in summary["best_response"].items():
         steps = f"after {found['agent_steps']:,} agent-steps"
-        lines.append(f"a fresh exploiter of {target} wins {_rate(found)} {steps}")
+        lines.append(f"an approximate best response of {target} wins {_rate(found)} {steps}")
     return lines
 
 

@@ -88,7 +88,7 @@ def league_progress(quiet: bool) -> Iterator["Told"]:
         bar.start()
         bar.update(
             task,
-            description="fresh exploiters" if ended else "rounds",
+            description="approximate best responses" if ended else "rounds",
             total=None if ended else rounds,
             completed=state.round,
             note="" if ended else note,

@@ -11,7 +11,7 @@ import pytest
 from understudy.games.dota.features import team_rating
 from understudy.games.dota.features.encode import encode
 from understudy.games.dota.features.samples import ALL_NAMES, Samples, samples_of
-from understudy.games.dota.features.timeline import course
+from understudy.games.dota.features.timeline import build_timeline
 from understudy.games.dota.sources.match_files import tables_of
 from understudy.games.dota.sources.opendota import rows_of
 from understudy.games.dota.sources.synthetic import World, generate
@@ -86,8 +86,8 @@ def small_tables(*matches):
     return tables_of([rows_of(match) for match in matches or (small_match(),)])
 
 
-def small_course(*matches):
-    return course(small_tables(*matches))
+def small_timeline(*matches):
+    return build_timeline(small_tables(*matches))
 
 
 def late_match(begin=120, **changes):

@@ -68,13 +68,18 @@ def test_splits_are_files(run):
 
 def test_advice_on_a_recorded_match(run):
     done = understudy("recommend dota", run / "9000000001", "--minute", 10, "--json")
-    told = json.loads(done.out)
-    assert told["minute"] == 10 and len(told["items"]) == 30 and 0 < told["chance"] < 1
+    advice = json.loads(done.out)
+    assert advice["minute"] == 10 and len(advice["items"]) == 30 and 0 < advice["chance"] < 1
+    for by in ("frequency", "habit"):  # its name now, and the one it had
+        again = understudy(
+            "recommend dota", run / "9000000001", "--minute", 10, "--json", "--by", by
+        )
+        assert json.loads(again.out) == advice
     done = understudy("recommend dota", run / "9000000001", "--minute", 10, "--player", 3)
     assert done.code == 0 and "Radiant wins with" in done.out and "no proof" in done.out
     assert "models trained on 7.35, 7.36, 7.37, 7.38" in done.out
     done = understudy("recommend dota", run / "9000000001", "--minute", 10, "--by", "luck")
-    assert done.code == 2 and "--by must be habit or value, not 'luck'" in done.err
+    assert done.code == 2 and "--by must be frequency or value, not 'luck'" in done.err
 
 
 def test_advice_fits_a_narrow_terminal(run):

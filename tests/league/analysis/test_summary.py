@@ -9,9 +9,9 @@ from tests.league.members import league, payoff
 from tests.league.toy_league import season
 from understudy.data.stats import Estimate
 from understudy.errors import InputError
-from understudy.league.analysis.highlights import fresh_exploit, loser, telling_matches, winner
+from understudy.league.analysis.highlights import best_exploit, highlight_matches, loser, winner
 from understudy.league.analysis.summary import (
-    own_mixture,
+    own_nash,
     ratings_of,
     read_lines,
     read_summary,
@@ -77,7 +77,7 @@ def test_the_own_mixture_is_of_those_with_weights(played):
     league, _ = played
     strong = season(league.folder.with_name("scripted"), **SMALL)
     state = replace(strong, scripted=("paper",)).run()
-    shares = own_mixture(state)
+    shares = own_nash(state)
     assert "paper" not in shares
     assert sum(shares.values()) == pytest.approx(1)
     assert "paper" in state.roster.members()
@@ -85,8 +85,8 @@ def test_the_own_mixture_is_of_those_with_weights(played):
 
 def test_one_who_has_just_started_over_is_not_present(played):
     _, state = played
-    reborn = replace(state.roster.learners[1].reborn("rock"))
-    learners = (state.roster.learners[0], reborn, state.roster.learners[2])
+    reset = replace(state.roster.learners[1].reset("rock"))
+    learners = (state.roster.learners[0], reset, state.roster.learners[2])
     again = replace(state, roster=replace(state.roster, learners=learners))
     found = {p["name"]: p for p in summarise(again, [], {})["players"]}
     assert found["rock"]["present"] == []
@@ -97,7 +97,7 @@ def test_a_league_that_has_not_begun_has_a_summary(tmp_path):
     state = season(tmp_path, **SMALL).begun()
     found = summarise(state, [], {})
     assert found["relative_population_performance"] is None
-    assert found["telling_matches"] == []
+    assert found["highlights"] == []
     assert found["players"][0]["rating"] == 1000
     json.dumps(found, allow_nan=False)
 
@@ -143,7 +143,7 @@ def test_the_matches_to_watch():
         match("main-002", "main-009", 0.0, 6, steps=500),  # drawn: nobody won
         match("clone", "gone-001", 1.0, 7),  # whose weights are no more
     ]
-    exploit, upset, duel = telling_matches(rows, ROSTER, RATES, RATINGS)
+    exploit, upset, duel = highlight_matches(rows, ROSTER, RATES, RATINGS)
     assert (exploit.kind, exploit.match, exploit.winner) == (
         "best exploit", "m2", "main-exploiter-003"
     )  # fmt: skip
@@ -154,12 +154,12 @@ def test_the_matches_to_watch():
 
 def test_nothing_was_decided():
     rows = [match("main-002", "main-009", 0.0, 1)]
-    assert telling_matches(rows, ROSTER, RATES, RATINGS) == []
+    assert highlight_matches(rows, ROSTER, RATES, RATINGS) == []
 
 
 def test_without_exploiters_there_is_no_exploit():
     rows = [match("main-002", "main-009", 1.0, 1)]
-    kinds = [one.kind for one in telling_matches(rows, ROSTER, RATES, RATINGS)]
+    kinds = [one.kind for one in highlight_matches(rows, ROSTER, RATES, RATINGS)]
     assert kinds == ["upset", "duel"]
 
 
@@ -168,10 +168,10 @@ def test_how_a_fresh_exploiter_wins():
     lengths = (30, 600, 20)
     rows = [match("x", "main-009", 1.0, n, steps=s) for n, s in enumerate(lengths)]
     rows += [match("main-009", "x", 1.0, 7), match("x", "main-009", 0.0, 8)]
-    found = fresh_exploit(rows, "x")
+    found = best_exploit(rows, "x")
     assert (found.kind, found.match, found.winner) == ("fresh exploit", "m0", "x")
     assert found.why == "x wins 3 of 5 matches against main-009"
-    assert fresh_exploit(rows[3:], "x") is None
+    assert best_exploit(rows[3:], "x") is None
 
 
 def test_winner_and_loser():

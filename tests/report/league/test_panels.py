@@ -34,7 +34,7 @@ def entry(number, **changes):
         "worst": {"main": {"opponent": "clone", "mean": 0.6, "low": 0.5, "high": 0.7}},
         "nash": {f"main-{number:03d}": 0.75, "clone": 0.25},
         "kept": [],
-        "reborn": {},
+        "reset": {},
         "metrics": {},
     }
     return found | changes
@@ -87,8 +87,8 @@ SUMMARY = {
     "minimum_win_rate": {
         "main": {"opponent": "clone", "mean": 0.6, "low": 0.5, "high": 0.7}
     },
-    "fresh_exploiter": {"main": {"mean": 0.7, "low": 0.65, "high": 0.75}},
-    "telling_matches": [
+    "best_response": {"main": {"mean": 0.7, "low": 0.65, "high": 0.75}},
+    "highlights": [
         {
             "kind": "upset", "match": "clone-main-003-7", "round": 3, "seed": 7,
             "players": ["clone", "main-003"], "winner": "clone", "why": "little <chance>",
@@ -154,7 +154,7 @@ def test_rating_curves_have_bands(folder):
 def test_a_fresh_exploiter_is_shown_from_its_targets_side(folder):
     html = panel(folder, "League")
     assert "30.0\u00a0% <small>25.0\u00a0% to 35.0\u00a0%</small>" in html
-    assert [e.text for e in found(html, "row-label")][:2] == ["worst past", "fresh exploiter"]
+    assert [e.text for e in found(html, "row-label")][:2] == ["worst past", "best response"]
 
 
 def test_nash_shares_are_summed_by_learner(folder):
@@ -185,7 +185,7 @@ def test_a_match_to_watch_is_linked_once_its_replay_is_there(folder):
 
 def test_leagues_are_compared_where_there_are_several(folder, tmp_path):
     assert comparison_panel([folder]) == []
-    weak = {"fresh_exploiter": {"main": {"mean": 0.9, "low": 0.85, "high": 0.95}}}
+    weak = {"best_response": {"main": {"mean": 0.9, "low": 0.85, "high": 0.95}}}
     other = league(tmp_path / "leagues" / "self-play", summary=SUMMARY | weak)
     (one,) = comparison_panel([folder, other, tmp_path / "not-begun"])
     labels = [e.text for e in found(one.html, "row-label") if e.text]

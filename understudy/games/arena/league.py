@@ -1,14 +1,14 @@
-"""Leagues of the arena: how a lesson is given, and how large they are."""
+"""Leagues of the arena: how a training job is done, and how large they are."""
 
 from dataclasses import replace
 
 from understudy.games.arena.data.encode import MOVES
 from understudy.games.arena.play.pairings import play_pairings
 from understudy.games.arena.recipes import refine
-from understudy.league.interface import League, Learnt, Lesson
+from understudy.league.interface import League, LearnerJob, TrainingResult
 from understudy.league.matchmaking import ByRole
 from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
-from understudy.league.rules import Manner
+from understudy.league.rules import Overrides
 from understudy.learn.policy import load_policy
 from understudy.pipeline import league_training
 
@@ -16,15 +16,15 @@ _STRIDE = 0.0256
 """Learning rate times width: Adam moves every weight alike, so wide layers go further."""
 
 
-def give(lesson: Lesson) -> Learnt:
+def train(job: LearnerJob) -> TrainingResult:
     """As `refine` does it, with a critic of the policy's size and a rate that fits it."""
-    assert lesson.start.weights is not None
-    hidden = load_policy(lesson.start.weights, MOVES).shape.hidden
+    assert job.start.weights is not None
+    hidden = load_policy(job.start.weights, MOVES).shape.hidden
     recipe = replace(refine, critic=hidden, learning_rate=_STRIDE / max(hidden))
-    return league_training.give(recipe, lesson)
+    return league_training.train(recipe, job)
 
 
-HUNTING = Manner(tether=0.2, draw=-1.0)
+HUNTING = Overrides(kl_scale=0.2, draw=-1.0)
 """How exploiters learn: hardly bound to the imitation, and with no use for a draw. Those that stay
 as near to it as main agents, or are content with draws, learn to stall and never win."""
 
@@ -56,7 +56,7 @@ def league() -> League:
     full = sized("twelve rounds, each longer", 12, 4_000_000, 8_000_000)
     long = sized("forty rounds in hours", 40, 10_000_000, 20_000_000)
     return League(
-        give,
+        train,
         {
             "demo": demo,
             **with_baselines("quick", quick),

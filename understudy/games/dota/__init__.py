@@ -1,4 +1,4 @@
-"""Dota 2, from recordings only: what a minute of a match is worth, and what to do next.
+"""Dota 2, from recordings only: the value of a minute of a match, and what to do next.
 
 `facts` heroes, items and patches, `sources` where matches come from, `features` samples, `value`
 the model comparison, `policies` next items and wards, `advice` recommendations, `report` pages and

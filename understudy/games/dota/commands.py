@@ -42,7 +42,9 @@ class Sources:
     ] = None
     tables: Annotated[
         list[Path] | None,
-        typer.Option(help="A folder of Parquet tables already in our layout; may be given often."),
+        typer.Option(
+            help="A folder of Parquet tables to import, with our columns; may be given often."
+        ),
     ] = None
     synthetic: Annotated[
         int | None, typer.Option(help="Make up so many matches whose chances are known.", min=1)
@@ -93,9 +95,9 @@ def record(
     run = run_of(out, "dota")
     imports, settings = _matches(run, sources, wanted, seed, quiet)
     with reading_progress(imports, quiet) as watched:
-        found = import_matches_stage.take_in(load("dota"), run, watched, settings, resume=resume)
-    print(f"{found.matches:,} matches in {run.recordings}")
-    complain(found.rejected)
+        taken = import_matches_stage.take_in(load("dota"), run, watched, settings, resume=resume)
+    print(f"{taken.matches:,} matches in {run.recordings}")
+    complain(taken.rejected)
 
 
 def _matches(
@@ -163,10 +165,10 @@ def encode_options(
     game: str,
     horizon: Annotated[
         int | None,
-        typer.Option(help="Dota: seconds ahead to foretell. [default: 180]", min=60),
+        typer.Option(help="Dota: seconds ahead to predict. [default: 180]", min=60),
     ] = None,
 ) -> dict[str, Any]:
-    """What `encode` may be told about Dota."""
+    """What `encode` may be asked of Dota: how far ahead to predict."""
     if game != "dota":
         return {}
     from understudy.games.dota.features.encode import HORIZON
@@ -185,7 +187,7 @@ def train_options(
         typer.Option(help="Dota: test on this patch, train on earlier ones: 7.39, say."),
     ] = None,
 ) -> dict[str, Any]:
-    """What `train` may be told about Dota."""
+    """What `train` may be asked of Dota: which patch to test on."""
     if test_patch is None:
         return {}
     if game != "dota":
@@ -276,8 +278,9 @@ def recommend(
         typer.Option(help="RUN/models with value, items, wards. [default: those shipped]"),
     ] = None,
     by: Annotated[
-        str, typer.Option(help="Order of items: habit, as others buy; value, as the model likes.")
-    ] = "habit",
+        str,
+        typer.Option(help="Order of items: frequency, as others buy; value, as the model likes."),
+    ] = "frequency",
     json: JsonOption = False,
 ) -> None:
     """Say what to do next at a minute of a match: items, wards, objectives.
@@ -288,12 +291,13 @@ def recommend(
     """
     from dataclasses import asdict
 
-    from understudy.games.dota.advice.match_context import load_models, open_story
+    from understudy.games.dota.advice.match_context import load_models, open_match
     from understudy.games.dota.advice.recommend import ORDERS, advise
 
+    by = "frequency" if by == "habit" else by  # what it was called before
     if by not in ORDERS:
         raise InputError(f"--by must be {' or '.join(ORDERS)}, not '{by}'")
-    advice = advise(open_story(match), load_models(models), minute, player, by)
+    advice = advise(open_match(match), load_models(models), minute, player, by)
     if json:
         print(json_text.dumps(asdict(advice), indent=2))
         return

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from understudy.games.dota.policies.recipes import ItemRecipe, WardRecipe
-from understudy.games.dota.value.recipe import ValueRecipe, quick_line_up
+from understudy.games.dota.value.recipe import ValueRecipe, quick_models
 from understudy.learn.recipe import Recipe
 
 value = ValueRecipe(
@@ -14,7 +14,10 @@ value_time = replace(
 )
 value_files = replace(value, description="the same, split as RUN/splits/*.txt say", split="files")
 value_quick = replace(
-    value_time, description="a small line-up to try things out", models=quick_line_up(), turns=3
+    value_time,
+    description="a small model comparison to try things out",
+    models=quick_models(),
+    turns=3,
 )
 items = ItemRecipe(description="what a player buys next, beside counts by hero and last item")
 wards = WardRecipe(description="where the next observer ward goes, beside counts by side and time")

@@ -11,7 +11,7 @@ from understudy.league.population import Roster
 
 
 @dataclass(frozen=True)
-class Telling:
+class Highlight:
     """A match and why one should watch it."""
 
     kind: str
@@ -24,12 +24,12 @@ class Telling:
     why: str
 
 
-def telling_matches(
+def highlight_matches(
     rows: Iterable[Mapping[str, Any]],
     roster: Roster,
     payoff: Payoff,
     ratings: Mapping[str, Estimate],
-) -> list[Telling]:
+) -> list[Highlight]:
     """The best exploit, the greatest upset, and how the two strongest meet.
 
     `rows` are matches as `matches.jsonl` tells of them.
@@ -47,8 +47,8 @@ def telling_matches(
     ]
 
 
-def fresh_exploit(rows: Iterable[Mapping[str, Any]], exploiter: str) -> Telling | None:
-    """Won by a fresh exploiter: of its matches won, the one of middle length."""
+def best_exploit(rows: Iterable[Mapping[str, Any]], exploiter: str) -> Highlight | None:
+    """Won by an approximate best response: of its matches won, the one of middle length."""
     rows = [*rows]
     won = [row for row in rows if row["score"] and winner(row) == exploiter]
     if not won:
@@ -59,7 +59,9 @@ def fresh_exploit(rows: Iterable[Mapping[str, Any]], exploiter: str) -> Telling 
     return _told("fresh exploit", typical, f"{why} against {loser(typical)}")
 
 
-def _best_exploit(rows: list[Mapping[str, Any]], roster: Roster, payoff: Payoff) -> Telling | None:
+def _best_exploit(
+    rows: list[Mapping[str, Any]], roster: Roster, payoff: Payoff
+) -> Highlight | None:
     """Won by the exploiter that most surely beats a main agent."""
     exploiters = {*roster.snapshots("main exploiter"), *roster.snapshots("league exploiter")}
     mains = {*roster.snapshots("main"), *(main.version for main in roster.mains())}
@@ -75,7 +77,7 @@ def _best_exploit(rows: list[Mapping[str, Any]], roster: Roster, payoff: Payoff)
     return _told("best exploit", best, f"{winner(best)} beats {loser(best)} in {rate:.0%}")
 
 
-def _upset(rows: list[Mapping[str, Any]], ratings: Mapping[str, Estimate]) -> Telling | None:
+def _upset(rows: list[Mapping[str, Any]], ratings: Mapping[str, Estimate]) -> Highlight | None:
     """Won by the one whom ratings gave the least chance."""
     rated = [row for row in rows if ratings.keys() >= {*row["players"]}]
     if not rated:
@@ -89,7 +91,7 @@ def _upset(rows: list[Mapping[str, Any]], ratings: Mapping[str, Estimate]) -> Te
     return _told("upset", best, why)
 
 
-def _duel(rows: list[Mapping[str, Any]], ratings: Mapping[str, Estimate]) -> Telling | None:
+def _duel(rows: list[Mapping[str, Any]], ratings: Mapping[str, Estimate]) -> Highlight | None:
     """Between the two strongest who have met, the longest match that was decided."""
     rated = [row for row in rows if ratings.keys() >= {*row["players"]}]
     if not rated:
@@ -113,8 +115,8 @@ def loser(row: Mapping[str, Any]) -> str:
     return str(row["players"][1 if row["score"] > 0 else 0])
 
 
-def _told(kind: str, row: Mapping[str, Any], why: str) -> Telling:
+def _told(kind: str, row: Mapping[str, Any], why: str) -> Highlight:
     one, other = row["players"]
-    return Telling(
+    return Highlight(
         kind, str(row["match"]), row["round"], row["seed"], (one, other), winner(row), why
     )

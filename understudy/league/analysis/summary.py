@@ -15,7 +15,7 @@ from understudy.data.runs import LeagueFolder
 from understudy.data.stats import Estimate
 from understudy.errors import InputError
 from understudy.league.analysis.exploitability import worst_past
-from understudy.league.analysis.highlights import Telling, telling_matches
+from understudy.league.analysis.highlights import Highlight, highlight_matches
 from understudy.league.analysis.nash import nash, relative_performance, shares_by_name
 from understudy.league.analysis.ratings import ANCHOR, elo
 from understudy.league.matches import MATCHES
@@ -29,7 +29,7 @@ def ratings_of(state: State) -> dict[str, Estimate]:
     return elo(names, state.payoff.points(names), anchor=state.roster.start)
 
 
-def own_mixture(state: State) -> dict[str, float]:
+def own_nash(state: State) -> dict[str, float]:
     """The Nash mixture among all who have weights: what the league has to offer, scripts apart."""
     scripted = {player.name for player in state.roster.frozen if player.kind == "scripted"}
     names = [name for name in state.roster.members() if name not in scripted]
@@ -42,11 +42,12 @@ def summarise(
     state: State,
     lines: Sequence[Mapping[str, Any]],
     exploits: Mapping[str, Mapping[str, Any]],
-    telling: Sequence[Telling] = (),
+    highlights: Sequence[Highlight] = (),
 ) -> dict[str, Any]:
     """The whole summary.
 
-    `exploits` are what fresh exploiters have measured, `telling` their matches worth watching.
+    `exploits` are what approximate best responses have measured, `highlights` their matches worth
+    watching.
     """
     ratings = ratings_of(state)
     members = state.roster.members()
@@ -63,16 +64,16 @@ def summarise(
         "rating_curves": _curves(state, ratings),
         "win_rates": _pairs(state, members),
         "nash": shares_by_name(members, nash(rates)),
-        "own_nash": own_mixture(state),
+        "own_nash": own_nash(state),
         "relative_population_performance": _against_the_beginning(state.roster, rates),
         "minimum_win_rate": {
             main.name: worst_past(state.payoff, main.version, state.roster)
             for main in state.roster.mains()
         },
-        "fresh_exploiter": dict(exploits),
-        "telling_matches": [
+        "best_response": dict(exploits),
+        "highlights": [
             asdict(one)
-            for one in (*telling, *telling_matches(lines, state.roster, state.payoff, ratings))
+            for one in (*highlights, *highlight_matches(lines, state.roster, state.payoff, ratings))
         ],
     }
 

@@ -33,7 +33,7 @@ def league_panels(folder: Path) -> list[Panel]:
         _nash(name, state),
         _lineage(name, state, summary),
         _opponents(name, state),
-        *_telling(name, folder, summary),
+        *_highlights(name, folder, summary),
     ]
 
 
@@ -43,7 +43,7 @@ def comparison_panel(folders: Sequence[Path]) -> list[Panel]:
     known = {name: summary for name, summary in found.items() if summary}
     if len(known) < 2:
         return []
-    fresh = {name: summary["fresh_exploiter"] for name, summary in known.items()}
+    fresh = {name: summary["best_response"] for name, summary in known.items()}
     past = {name: summary["minimum_win_rate"] for name, summary in known.items()}
     rows = [
         (name, summary["rounds"], summary["agent_steps"], summary["matches"])
@@ -56,7 +56,7 @@ def comparison_panel(folders: Sequence[Path]) -> list[Panel]:
                 for name, targets in fresh.items()
                 for target, found in targets.items()
             ],
-            "Win rate against a fresh exploiter of the same budget: more is better",
+            "Win rate against an approximate best response of the same budget: more is better",
         ),
         _rates(
             [
@@ -85,12 +85,12 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
     ]
     if ahead is not None:
         facts.append(("win rate of the league against its beginning", f"{ahead:.0%}"))
-    mains, fresh = summary["minimum_win_rate"], summary["fresh_exploiter"]
+    mains, fresh = summary["minimum_win_rate"], summary["best_response"]
     rows = [
         _interval(_label("worst past", main, mains), past) for main, past in mains.items() if past
     ]
     rows += [
-        _against(_label("fresh exploiter", target, fresh), found) for target, found in fresh.items()
+        _against(_label("best response", target, fresh), found) for target, found in fresh.items()
     ]
     weak = _rates(rows, "Win rates that tell of weakness")
     history = charts.line_chart(
@@ -117,8 +117,9 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
     note = (
         "The league against its beginning: both sides choose whom to send as well as they can "
         "(relative population performance). The least win rate is that against the frozen player "
-        "the main agent does worst against. A fresh exploiter meets only its target, for a fixed "
-        "number of agent-steps; it begins with the imitation or as the main agent itself. "
+        "the main agent does worst against. An approximate best response meets only its target, "
+        "for a fixed number of agent-steps; it begins with the imitation or as the main agent "
+        "itself. "
         "Intervals hold 95 %."
     )
     html = charts.tiles(facts) + _named(weak, history)
@@ -233,9 +234,9 @@ def _lineage(name: str, state: Values, summary: Values) -> Panel:
 
 
 def _opponents(name: str, state: Values) -> Panel:
-    """Whom each learner met in its lessons."""
+    """Whom each learner met in its training jobs."""
     history = state["history"]
-    before = [None, *history[:-1]]  # a lesson's opponents are as the round before left them
+    before = [None, *history[:-1]]  # a training job's opponents are as the round before left them
     grids = [
         shares_over_time(
             {
@@ -243,7 +244,7 @@ def _opponents(name: str, state: Values) -> Panel:
                 for entry, last in zip(history, before, strict=True)
             },
             first={learner: "itself"},
-            title=f"Whom {learner} meets: share of its lessons, by round",
+            title=f"Whom {learner} meets: share of its training jobs, by round",
         )
         for learner in history[0]["opponents"]
     ]
@@ -254,10 +255,10 @@ def _opponents(name: str, state: Values) -> Panel:
     return Panel(f"Opponents: {name}", _named(*grids), note, head=_style(), wide=True)
 
 
-def _telling(name: str, folder: Path, summary: Values) -> list[Panel]:
+def _highlights(name: str, folder: Path, summary: Values) -> list[Panel]:
     """Matches to watch; a link where the replay has been written."""
     rows = []
-    for one in summary["telling_matches"]:
+    for one in summary["highlights"]:
         path = LeagueFolder(folder).replay(one["match"])
         words = escape(f"{one['players'][0]} against {one['players'][1]}")
         if path.is_file():
@@ -308,7 +309,7 @@ def _interval(label: str, found: Values) -> charts.Interval:
 
 
 def _against(label: str, fresh: Values) -> charts.Interval:
-    """A fresh exploiter's win rate, from the side of its target."""
+    """An approximate best response's win rate, from the side of its target."""
     return charts.Interval(label, *(1 - fresh[key] for key in ("mean", "high", "low")))
 
 

@@ -11,15 +11,15 @@ from understudy.games.dota import facts
 from understudy.games.dota.advice import candidates
 from understudy.games.dota.advice.recommend import ORDERS
 from understudy.games.dota.features import features, inventory
-from understudy.games.dota.features.inventory import Inventory, Purse, item_keys, places
+from understudy.games.dota.features.inventory import GoldEstimate, Inventory, item_index, item_keys
 from understudy.games.dota.features.samples import ALL_NAMES, Samples
-from understudy.games.dota.features.timeline import course
-from understudy.games.dota.policies.next_item import HABITS, Habits
+from understudy.games.dota.features.timeline import build_timeline
+from understudy.games.dota.policies.next_item import FREQUENCY_TABLES, FrequencyTables
 from understudy.games.dota.value import checkpoint
 from understudy.games.dota.value.linear import Linear
 from understudy.games.dota.value.symmetric import symmetric
 
-PLACE = {name: number for number, name in enumerate(checkpoint.NAMES)}
+INDEX = {name: number for number, name in enumerate(checkpoint.NAMES)}
 COST = {key: item.cost for key, item in facts.items().items()}
 
 
@@ -32,10 +32,10 @@ def held(*keys):
 
 def model(**weights):
     """A value model that knows only some columns; each weight has an error of 0.1."""
-    told = np.zeros(len(checkpoint.NAMES) + 1)
+    beta = np.zeros(len(checkpoint.NAMES) + 1)
     for name, weight in weights.items():
-        told[PLACE[name]] = weight
-    linear = Linear(symmetric, {"y_win": told}, np.full(len(told), 0.1))
+        beta[INDEX[name]] = weight
+    linear = Linear(symmetric, {"y_win": beta}, np.full(len(beta), 0.1))
     return checkpoint.ValueModel(linear, ("7.38",), {})
 
 
@@ -47,7 +47,7 @@ def state():
 def choices(value, bag, chance, team=0, most=6):
     chances = np.zeros(len(item_keys()))
     for key, share in chance.items():
-        chances[places()[key]] = share
+        chances[item_index()[key]] = share
     found = candidates.item_choices(value, state(), bag, chances, ~bag.owned, team, most)
     return {choice.key: choice for choice in found}
 
@@ -84,27 +84,29 @@ def test_progress_is_a_share_and_is_what_is_left_to_pay(keys):
         assert things[0] == key
 
 
-def test_the_purse_loses_by_deaths_and_buybacks():
+def test_the_gold_estimate_falls_by_deaths_and_buybacks():
     match = small_match()
     match["players"][5]["kills_log"] = [{"time": 121, "key": "npc_dota_hero_antimage"}]
     match["players"][0]["buyback_log"] = [{"time": 130}]
-    purse = Purse(course(small_tables(match)))
-    worth = 600 + 200  # at two minutes
-    assert purse.left(0, 0, 121) == worth
-    assert purse.left(0, 0, 122) == worth - worth / 40
-    assert purse.left(0, 0, 131) == pytest.approx(worth - worth / 40 - 200 - worth / 13)
-    assert purse.left(0, 1, 131) == worth
+    gold_estimate = GoldEstimate(build_timeline(small_tables(match)))
+    net_worth = 600 + 200  # at two minutes
+    assert gold_estimate.left(0, 0, 121) == net_worth
+    assert gold_estimate.left(0, 0, 122) == net_worth - net_worth / 40
+    assert gold_estimate.left(0, 0, 131) == pytest.approx(
+        net_worth - net_worth / 40 - 200 - net_worth / 13
+    )
+    assert gold_estimate.left(0, 1, 131) == net_worth
 
 
 # --- items ---------------------------------------------------------------------------------------
 
 
 def test_to_have_bought_something_is_no_gain_by_itself():
-    """Where every item is worth the same for its gold, no item gains."""
+    """Where every item is as good for its gold, no item gains."""
     value = model(has_blink=2.25, has_ogre_axe=1.0, has_mithril_hammer=1.6)
     assert COST["blink"] == 2250 and COST["ogre_axe"] == 1000 and COST["mithril_hammer"] == 1600
     found = choices(value, held(), {"blink": 0.5, "ogre_axe": 0.3, "mithril_hammer": 0.2})
-    assert all(choice.worth.gain == pytest.approx(0, abs=1e-6) for choice in found.values())
+    assert all(choice.value_delta.gain == pytest.approx(0, abs=1e-6) for choice in found.values())
 
 
 def test_an_item_is_judged_beside_the_same_gold_spent_as_others_do():
@@ -113,8 +115,8 @@ def test_an_item_is_judged_beside_the_same_gold_spent_as_others_do():
     gold = 0.5 * 2250 + 0.5 * 1000
     others = 2250 * 0.5 / gold  # daggers that 2,250 gold become
     expected = logistic(np.array(1.0)) - logistic(np.array(others))
-    assert found["blink"].worth.gain == pytest.approx(float(expected), rel=1e-5)
-    assert found["ogre_axe"].worth.gain < 0
+    assert found["blink"].value_delta.gain == pytest.approx(float(expected), rel=1e-5)
+    assert found["ogre_axe"].value_delta.gain < 0
 
 
 def test_what_is_paid_for_says_nothing_about_spending():
@@ -127,8 +129,8 @@ def test_what_is_paid_for_says_nothing_about_spending():
     )
     assert found["ultimate_scepter"].left == 0
     for key in ("blink", "mithril_hammer"):  # alike for their gold
-        assert found[key].worth.gain == pytest.approx(0, abs=1e-6)
-        assert found[key].worth.error < 1
+        assert found[key].value_delta.gain == pytest.approx(0, abs=1e-6)
+        assert found[key].value_delta.error < 1
 
 
 def test_dire_sees_the_same_as_radiant():
@@ -136,19 +138,19 @@ def test_dire_sees_the_same_as_radiant():
     one = choices(value, held(), {"blink": 0.6, "ogre_axe": 0.4}, team=0)
     other = choices(value, held(), {"blink": 0.6, "ogre_axe": 0.4}, team=1)
     for key in one:
-        assert one[key].worth.gain == pytest.approx(other[key].worth.gain)
-        assert one[key].worth.error == pytest.approx(other[key].worth.error)
+        assert one[key].value_delta.gain == pytest.approx(other[key].value_delta.gain)
+        assert one[key].value_delta.error == pytest.approx(other[key].value_delta.error)
 
 
 def test_missing_parts_are_bought_with_an_item():
     found = choices(model(has_mithril_hammer=1.0), held(), {"black_king_bar": 0.5, "blink": 0.5})
-    assert found["black_king_bar"].worth.gain > 0
+    assert found["black_king_bar"].value_delta.gain > 0
     found = choices(
         model(has_mithril_hammer=1.0),
         held("mithril_hammer"),
         {"black_king_bar": 0.5, "blink": 0.5},
     )
-    assert found["black_king_bar"].worth.gain == pytest.approx(0, abs=1e-9)
+    assert found["black_king_bar"].value_delta.gain == pytest.approx(0, abs=1e-9)
 
 
 def test_the_order_is_what_others_buy_or_what_the_model_likes():
@@ -156,20 +158,20 @@ def test_the_order_is_what_others_buy_or_what_the_model_likes():
     assert list(found) == ["ogre_axe", "blink"]
     by_value = sorted(found.values(), key=ORDERS["value"])
     assert [choice.key for choice in by_value] == ["blink", "ogre_axe"]
-    assert sorted(by_value, key=ORDERS["habit"]) == list(found.values())
+    assert sorted(by_value, key=ORDERS["frequency"]) == list(found.values())
 
 
 def test_what_is_owned_or_was_never_bought_so_early_is_impossible():
     size = len(item_keys())
     early, late = np.zeros(size), np.zeros(size)
-    early[places()["ogre_axe"]] = early[places()["blink"]] = 1
-    late[places()["rapier"]] = 1
-    counts = {name: {0: early} for name in HABITS} | {"time": {1: early, 6: late}}
-    habits = Habits(counts)
+    early[item_index()["ogre_axe"]] = early[item_index()["blink"]] = 1
+    late[item_index()["rapier"]] = 1
+    counts = {name: {0: early} for name in FREQUENCY_TABLES} | {"time": {1: early, 6: late}}
+    frequencies = FrequencyTables(counts)
 
     def names(bag, t):
-        allowed = candidates.possible(habits, bag, t)
-        return {key for key in item_keys() if allowed[places()[key]]}
+        allowed = candidates.possible(frequencies, bag, t)
+        return {key for key in item_keys() if allowed[item_index()[key]]}
 
     assert names(held(), 0) == set()
     assert names(held(), 600) == {"ogre_axe", "blink"}
@@ -182,15 +184,15 @@ def test_what_is_owned_or_was_never_bought_so_early_is_impossible():
 
 def allowed_after(*fallen, now=1500, team=0, roshan=()):
     side = ("badguys", "goodguys")[team]
-    told = small_match(minutes=now // 60 + 1)
-    told["objectives"] = [
+    raw = small_match(minutes=now // 60 + 1)
+    raw["objectives"] = [
         {"time": 60 + k, "type": "building_kill", "key": f"npc_dota_{side}_{name}"}
         for k, name in enumerate(fallen)
     ]
-    told["objectives"] += [
+    raw["objectives"] += [
         {"time": t, "type": "CHAT_MESSAGE_ROSHAN_KILL", "team": 2} for t in roshan
     ]
-    match = course(small_tables(told))
+    match = build_timeline(small_tables(raw))
     return {one.name: one for one in candidates.objectives(match, now, team)}
 
 
@@ -240,4 +242,4 @@ def test_every_change_is_of_a_feature_that_is_there():
 
 def test_items_in_the_shop_have_a_place():
     assert inventory.needs()["black_king_bar"][-1] == ("recipe_black_king_bar", 1450)
-    assert [item_keys()[n] for n in places().values()] == list(item_keys())
+    assert [item_keys()[n] for n in item_index().values()] == list(item_keys())

@@ -22,9 +22,9 @@ from understudy.games.dota import facts
 from understudy.games.dota.advice import recommend
 from understudy.games.dota.advice.match_context import (
     SHIPPED,
-    Story,
+    MatchContext,
     load_models,
-    open_story,
+    open_match,
     recorded,
 )
 from understudy.games.dota.sources.match_files import read_logs
@@ -51,7 +51,10 @@ def put_models(folder, value="value"):
 @pytest.mark.parametrize("value", ["value", "value-time"])
 def test_models_of_a_run_lie_in_a_folder_each(value, models, tmp_path):
     found = load_models(put_models(tmp_path, value))
-    assert found.value.patches == models.value.patches and found.value.seen == models.value.seen
+    assert (
+        found.value.patches == models.value.patches
+        and found.value.feature_ranges == models.value.feature_ranges
+    )
     np.testing.assert_array_equal(found.items.weights, models.items.weights)
     np.testing.assert_array_equal(found.ward_life, models.ward_life)
 
@@ -78,13 +81,13 @@ def run(tmp_path_factory):
 
 def test_a_recorded_match_comes_with_what_earlier_ones_tell(run):
     number = 9_000_000_007
-    story = open_story(f"{run.folder}/{number}")
+    context = open_match(f"{run.folder}/{number}")
     tables = made_up(9)
-    assert story.strength == known_of(tables)[number] and story.strength.games >= 0
-    assert story.outline["match_id"] == number and set(story.samples.match_id) == {number}
-    assert all(set(rows["match_id"].to_pylist()) <= {number} for rows in story.tables.values())
-    assert story.samples.column("strength_unsure")[0] == pytest.approx(story.strength.unsure)
-    alone = Story(story.tables, None).samples
+    assert context.strength == known_of(tables)[number] and context.strength.games >= 0
+    assert context.outline["match_id"] == number and set(context.samples.match_id) == {number}
+    assert all(set(rows["match_id"].to_pylist()) <= {number} for rows in context.tables.values())
+    assert context.samples.column("strength_unsure")[0] == pytest.approx(context.strength.unsure)
+    alone = MatchContext(context.tables, None).samples
     assert set(alone.column("strength_unsure")) == {2.0}
     with pytest.raises(InputError, match="recordings holds no match 5"):
         recorded(run, 5)
@@ -97,13 +100,13 @@ def test_of_a_file_with_many_matches_the_first_with_minutes_is_taken(tmp_path):
         path.write_text("\n".join(map(json.dumps, matches)))
         return str(path)
 
-    assert open_story(write(small_match(4), small_match(5))).outline["match_id"] == 4
-    story = open_story(write(small_match(4, version=None), small_match(5), small_match(6)))
-    assert story.outline["match_id"] == 5 and set(story.samples.match_id) == {5}
+    assert open_match(write(small_match(4), small_match(5))).outline["match_id"] == 4
+    context = open_match(write(small_match(4, version=None), small_match(5), small_match(6)))
+    assert context.outline["match_id"] == 5 and set(context.samples.match_id) == {5}
     with pytest.raises(InputError, match=r"some\.jsonl:1: its replay was never parsed"):
-        open_story(write(small_match(4, version=None)))
+        open_match(write(small_match(4, version=None)))
     with pytest.raises(InputError, match=r"some\.jsonl holds no match"):
-        open_story(write())
+        open_match(write())
 
 
 def test_a_recorded_match_without_minutes_says_so(tmp_path):
@@ -118,11 +121,15 @@ def test_heroes_patches_and_minutes_that_are_not_usual():
     match = late_match(120, minutes=10, patch=99)
     match["players"][3]["hero_id"] = 9999
     match["players"][4]["hero_id"] = None
-    story = Story(small_tables(match), None)
-    assert (story.hero(0), story.hero(3), story.hero(4)) == ("Anti-Mage", "hero 9999", "hero 0")
-    assert story.patch == "patch 99" and story.row_at(2) == 0 and story.row_at(12) == 10
+    context = MatchContext(small_tables(match), None)
+    assert (context.hero(0), context.hero(3), context.hero(4)) == (
+        "Anti-Mage",
+        "hero 9999",
+        "hero 0",
+    )
+    assert context.patch == "patch 99" and context.row_at(2) == 0 and context.row_at(12) == 10
     with pytest.raises(InputError, match="match 7 has no minute 1: it goes from 2 to 12"):
-        story.row_at(1)
+        context.row_at(1)
 
 
 # --- sides ---------------------------------------------------------------------------------------
@@ -133,7 +140,8 @@ def fair(models):
     linear = models.value.linear
     weights = {label: np.append(values[:-1], 0.0) for label, values in linear.weights.items()}
     return replace(
-        models, value=replace(models.value, linear=Linear(linear.columns, weights, linear.spread))
+        models,
+        value=replace(models.value, linear=Linear(linear.columns, weights, linear.standard_errors)),
     )
 
 
@@ -141,7 +149,7 @@ def test_with_the_sides_swapped_everybody_is_told_the_same(models):
     tables = made_up(3)
     one = tables["matches"]["match_id"][1].as_py()
     mine = {name: rows.filter(rows["match_id"].to_numpy() == one) for name, rows in tables.items()}
-    here, there = Story(mine, None), Story(swap_sides(mine), None)
+    here, there = MatchContext(mine, None), MatchContext(swap_sides(mine), None)
     even = fair(models)
     row = here.row_at(14)
     assert even.value.chance(there.samples) == pytest.approx(
@@ -156,10 +164,10 @@ def test_with_the_sides_swapped_everybody_is_told_the_same(models):
                 [turned.pop(k) for k in gains], abs=1e-5
             )
             assert line.pop("model")[:3] == turned.pop("model")[:3] and line == turned
-    told = [recommend.advise(story, even, 14).objectives for story in (here, there)]
-    for line in told[0]:
+    objectives = [recommend.advise(context, even, 14).objectives for context in (here, there)]
+    for line in objectives[0]:
         side = {"Radiant": "Dire", "Dire": "Radiant"}[line["side"]]
-        (turned,) = [x for x in told[1] if (x["side"], x["take"]) == (side, line["take"])]
+        (turned,) = [x for x in objectives[1] if (x["side"], x["take"]) == (side, line["take"])]
         assert turned["gain"] == pytest.approx(line["gain"], abs=1e-5)
         assert turned["why"] == line["why"]
 
@@ -170,7 +178,7 @@ def test_with_the_sides_swapped_everybody_is_told_the_same(models):
 def advised(models, change=lambda match: None, minute=10, **options):
     match = small_match(minutes=20)
     change(match)
-    return recommend.advise(Story(small_tables(match), None), models, minute, **options)
+    return recommend.advise(MatchContext(small_tables(match), None), models, minute, **options)
 
 
 def test_reasons_for_an_item_say_what_is_at_hand_and_when_the_rest_is(models):
@@ -216,11 +224,11 @@ def test_reasons_for_an_objective_are_levels_and_the_dead(player, xp, killed, wo
 
 
 def test_the_models_order_takes_from_the_usual_six(models):
-    habit, value = (advised(models, player=2, by=by).items for by in ("habit", "value"))
-    assert len(habit) == len(value) == recommend.MOST_ITEMS
-    assert [x["chance"] for x in habit] == sorted((x["chance"] for x in habit), reverse=True)
+    usual, value = (advised(models, player=2, by=by).items for by in ("frequency", "value"))
+    assert len(usual) == len(value) == recommend.MOST_ITEMS
+    assert [x["chance"] for x in usual] == sorted((x["chance"] for x in usual), reverse=True)
     assert [x["gain"] for x in value] == sorted((x["gain"] for x in value), reverse=True)
-    assert value[0]["gain"] >= max(x["gain"] for x in habit)
+    assert value[0]["gain"] >= max(x["gain"] for x in usual)
 
 
 def test_advice_on_the_first_minute(models):

@@ -11,11 +11,11 @@ from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota import facts
-from understudy.games.dota.advice.match_context import load_models, open_story
+from understudy.games.dota.advice.match_context import load_models, open_match
 from understudy.games.dota.advice.recommend import advise, item_lines
 from understudy.games.dota.report import item_timeline
 from understudy.games.dota.sources.synthetic import World, generate
-from understudy.games.dota.value.checkpoint import Worth
+from understudy.games.dota.value.checkpoint import ValueDelta
 from understudy.pipeline import import_matches as import_matches_stage
 from understudy.pipeline import report as report_stage
 
@@ -30,19 +30,19 @@ def models():
 @pytest.fixture
 def match(tmp_path):
     """Radiant a little ahead; slot 0 has the parts of a Black King Bar but one."""
-    told = small_match(minutes=20)
-    told["players"][0]["purchase_log"] = [
+    content = small_match(minutes=20)
+    content["players"][0]["purchase_log"] = [
         {"time": 300, "key": "ogre_axe"},
         {"time": 400, "key": "blink"},
         {"time": 900, "key": "black_king_bar"},  # not yet at minute 10
     ]
     path = tmp_path / "match.json"
-    path.write_text(json.dumps(told))
+    path.write_text(json.dumps(content))
     return path
 
 
 def test_advice_names_what_is_left_to_pay_and_never_what_is_owned(match, models):
-    advice = advise(open_story(str(match)), models, 10, player=0)
+    advice = advise(open_match(str(match)), models, 10, player=0)
     assert 0.3 < advice.chance < 0.9 and advice.trained_on[-1] == "7.38"
     assert len(advice.items) == 3 and {line["slot"] for line in advice.items} == {0}
     names = [line["item"] for line in advice.items]
@@ -51,7 +51,7 @@ def test_advice_names_what_is_left_to_pay_and_never_what_is_owned(match, models)
     assert advice.items[0]["cash"] == max(0, 600 + 1000 - spent)
     for line in advice.items:
         assert line["why"].startswith(f"{line['left_to_pay']:,} gold left")
-        assert line["model"] == str(Worth(line["gain"], line["error"])) and line["error"] > 0
+        assert line["model"] == str(ValueDelta(line["gain"], line["error"])) and line["error"] > 0
     assert "no proof" in advice.view
     assert {line["side"] for line in advice.wards} == {"Radiant"} and len(advice.wards) == 5
     # The middle tower of Dire fell at 300 s.
@@ -63,11 +63,11 @@ def test_advice_names_what_is_left_to_pay_and_never_what_is_owned(match, models)
 
 
 def test_gold_that_is_not_there_yet_is_waited_for(match, models):
-    told = json.loads(match.read_text())
-    for player in told["players"]:
+    content = json.loads(match.read_text())
+    for player in content["players"]:
         player["gold_t"] = [40 * k for k in range(21)]
-    match.write_text(json.dumps(told))
-    lines = advise(open_story(str(match)), models, 10, player=3).items
+    match.write_text(json.dumps(content))
+    lines = advise(open_match(str(match)), models, 10, player=3).items
     assert {line["cash"] for line in lines} == {1000}
     for line in lines:
         left = line["left_to_pay"]
@@ -76,63 +76,63 @@ def test_gold_that_is_not_there_yet_is_waited_for(match, models):
 
 
 def test_no_ward_is_advised_where_one_of_ours_stands(match, models):
-    first = advise(open_story(str(match)), models, 10, player=0).wards[0]
-    told = json.loads(match.read_text())
+    first = advise(open_match(str(match)), models, 10, player=0).wards[0]
+    content = json.loads(match.read_text())
     ward = {"time": 590, "x": first["x"], "y": first["y"], "ehandle": 5, "key": "[1,1]"}
-    told["players"][1]["obs_log"] = [ward]
-    match.write_text(json.dumps(told))
-    later = advise(open_story(str(match)), models, 10, player=0).wards
+    content["players"][1]["obs_log"] = [ward]
+    match.write_text(json.dumps(content))
+    later = advise(open_match(str(match)), models, 10, player=0).wards
     assert len(later) == 5
     assert all(max(abs(w["x"] - first["x"]), abs(w["y"] - first["y"])) >= 6 for w in later)
-    told["players"][1]["obs_left_log"] = [ward | {"time": 595}]
-    match.write_text(json.dumps(told))
-    spot = advise(open_story(str(match)), models, 10, player=0).wards[0]
+    content["players"][1]["obs_left_log"] = [ward | {"time": 595}]
+    match.write_text(json.dumps(content))
+    spot = advise(open_match(str(match)), models, 10, player=0).wards[0]
     assert (spot["x"], spot["y"]) == (first["x"], first["y"])
 
 
 def test_advice_does_not_know_what_comes_later(match, models):
-    told = json.loads(match.read_text())
-    before = advise(open_story(str(match)), models, 10)
-    for player in told["players"]:
+    content = json.loads(match.read_text())
+    before = advise(open_match(str(match)), models, 10)
+    for player in content["players"]:
         for name in ("gold_t", "xp_t"):
             player[name][11:] = [9 * x for x in player[name][11:]]
-    told["radiant_gold_adv"][11:] = [-3000] * 10
-    told["players"][0]["purchase_log"][2] = {"time": 601, "key": "ultimate_orb"}
-    told["objectives"].append({**told["objectives"][0], "time": 601})
-    told["radiant_win"] = False
-    match.write_text(json.dumps(told))
-    assert advise(open_story(str(match)), models, 10) == before
+    content["radiant_gold_adv"][11:] = [-3000] * 10
+    content["players"][0]["purchase_log"][2] = {"time": 601, "key": "ultimate_orb"}
+    content["objectives"].append({**content["objectives"][0], "time": 601})
+    content["radiant_win"] = False
+    match.write_text(json.dumps(content))
+    assert advise(open_match(str(match)), models, 10) == before
 
 
 def test_a_state_beyond_the_training_range_gets_a_reason_instead(match, models):
-    told = json.loads(match.read_text())
-    told["radiant_gold_adv"] = [90_000] * 21
-    match.write_text(json.dumps(told))
-    advice = advise(open_story(str(match)), models, 10)
+    content = json.loads(match.read_text())
+    content["radiant_gold_adv"] = [90_000] * 21
+    match.write_text(json.dumps(content))
+    advice = advise(open_match(str(match)), models, 10)
     assert advice.chance is None and not advice.items
     assert advice.reasons[0].startswith("no advice: radiant_gold_adv is beyond the")
 
 
 def test_a_later_patch_and_unknown_teams_are_mentioned(match, models):
-    told = json.loads(match.read_text())
-    match.write_text(json.dumps(told | {"patch": 60}))
-    reasons = advise(open_story(str(match)), models, 10).reasons
+    content = json.loads(match.read_text())
+    match.write_text(json.dumps(content | {"patch": 60}))
+    reasons = advise(open_match(str(match)), models, 10).reasons
     assert "this is 7.41, so be careful" in reasons[0]
     assert "equally strong" in reasons[1]
 
 
 def test_what_cannot_be_advised_on_says_why(match, tmp_path, models):
     with pytest.raises(InputError, match="neither a match file nor RUN/NUMBER"):
-        open_story("nothing")
+        open_match("nothing")
     with pytest.raises(InputError, match="has no minute 21: it goes from 0 to 20"):
-        advise(open_story(str(match)), models, 21)
-    told = json.loads(match.read_text())
-    match.write_text(json.dumps(told | {"version": None}))
+        advise(open_match(str(match)), models, 21)
+    content = json.loads(match.read_text())
+    match.write_text(json.dumps(content | {"version": None}))
     with pytest.raises(InputError, match="never parsed"):
-        open_story(str(match))
+        open_match(str(match))
     match.write_text("{")
     with pytest.raises(InputError, match="cut off or damaged"):
-        open_story(str(match))
+        open_match(str(match))
 
 
 @pytest.fixture(scope="module")
@@ -150,12 +150,12 @@ def page(tmp_path_factory):
 @pytest.mark.browser
 @pytest.mark.skipif(not CHROMIUM.exists(), reason=f"no browser at {CHROMIUM}")
 def test_the_page_of_a_match_shows_everything_and_asks_for_nothing(page):
-    said, asked = [], []
+    messages, asked = [], []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         tab = browser.new_page()
-        tab.on("console", lambda message: said.append(message.text))
-        tab.on("pageerror", lambda error: said.append(str(error)))
+        tab.on("console", lambda message: messages.append(message.text))
+        tab.on("pageerror", lambda error: messages.append(str(error)))
         tab.on("request", lambda request: asked.append(request.url))
         tab.goto(page.as_uri())
         titles = tab.locator("section.card > h2").all_inner_texts()
@@ -180,17 +180,17 @@ def test_the_page_of_a_match_shows_everything_and_asks_for_nothing(page):
     assert minutes[:2] == ["5", "10"] and len(tips) == 3 * len(minutes)
     assert all(tip.startswith("model ") and "gold left" in tip for tip in tips)
     assert shown == "minute 12" and standing == expected < before
-    assert said == [] and asked == [page.as_uri()]
+    assert messages == [] and asked == [page.as_uri()]
 
 
 def test_the_timeline_sets_what_was_bought_beside_what_was_advised(match, models):
-    story = open_story(str(match))
-    first, second, third, *_ = item_timeline.looks(story, models, 0)
+    context = open_match(str(match))
+    first, second, third, *_ = item_timeline.looks(context, models, 0)
     # 300 s: the axe is there; the dagger at 400 s; the bar at 900 s is of minutes 10 to 15.
     assert first.bought == [(6, "blink")] and second.bought == [(15, "black_king_bar")]
     assert third.bought == [] and not third.followed(3)
     for look, row in ((first, 5), (second, 10)):
-        assert look.minute == row and look.advised == item_lines(story, models, row, 0)
+        assert look.minute == row and look.advised == item_lines(context, models, row, 0)
         keys = [line["key"] for line in look.advised]
         for most in (1, 2, 3):
             assert look.followed(most) == bool({*keys[:most]} & {key for _, key in look.bought})
@@ -199,12 +199,14 @@ def test_the_timeline_sets_what_was_bought_beside_what_was_advised(match, models
 
 
 def test_a_minute_out_of_range_has_no_advice_on_the_timeline(match, models):
-    told = json.loads(match.read_text())
-    told["radiant_gold_adv"] = [90_000] * 21
-    match.write_text(json.dumps(told))
-    story = open_story(str(match))
-    assert all(not look.advised for look in item_timeline.looks(story, models, 0))
-    assert "no advice: beyond what was trained on" in item_timeline.items_panel(story, models).html
+    content = json.loads(match.read_text())
+    content["radiant_gold_adv"] = [90_000] * 21
+    match.write_text(json.dumps(content))
+    context = open_match(str(match))
+    assert all(not look.advised for look in item_timeline.looks(context, models, 0))
+    assert (
+        "no advice: beyond what was trained on" in item_timeline.items_panel(context, models).html
+    )
 
 
 def test_swings_tell_what_happened(page):

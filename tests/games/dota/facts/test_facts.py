@@ -22,14 +22,14 @@ def constants(folder):
         "old_hilt": {"id": 3, "dname": None, "cost": None, "components": None, "tier": 2},
     }
     patches = [{"id": 57, "name": "7.38", "date": "2025-02-19T01:02:03Z"}]
-    for name, told in (("heroes", heroes), ("items", items), ("patch", patches)):
-        (folder / f"{name}.json").write_text(json.dumps(told))
+    for name, content in (("heroes", heroes), ("items", items), ("patch", patches)):
+        (folder / f"{name}.json").write_text(json.dumps(content))
     return folder
 
 
 def hero(number, key, name, attack, roles, numbers):
-    told = {"id": number, "name": key, "localized_name": name, "primary_attr": "agi"}
-    return told | {"attack_type": attack, "roles": roles, **numbers}
+    content = {"id": number, "name": key, "localized_name": name, "primary_attr": "agi"}
+    return content | {"attack_type": attack, "roles": roles, **numbers}
 
 
 def test_tables_are_made_in_order_of_their_numbers(tmp_path):

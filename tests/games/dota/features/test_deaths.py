@@ -1,14 +1,14 @@
-"""Levels and the dead, against the rules told one second at a time."""
+"""Levels and the dead, against the rules applied one second at a time."""
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.games.dota.small_matches import small_course, small_match, small_tables, swap_sides
+from tests.games.dota.small_matches import small_match, small_tables, small_timeline, swap_sides
 from understudy.games.dota import facts
 from understudy.games.dota.features.deaths import LEVELS, RESPAWN, level_of, still_dead, victims
-from understudy.games.dota.features.timeline import course
+from understudy.games.dota.features.timeline import build_timeline
 
 KEYS = {slot: facts.heroes()[slot + 1].key for slot in range(10)}  # hero_id is slot + 1
 
@@ -23,15 +23,15 @@ def test_a_level_is_reached_with_its_last_point_of_experience():
 
 def fought(deaths, buybacks, minutes=8, pace=900):
     """A match in which slots die and buy back at these seconds; each gains `pace` a minute."""
-    told = small_match(minutes=minutes)
-    for slot, player in enumerate(told["players"]):
+    raw = small_match(minutes=minutes)
+    for slot, player in enumerate(raw["players"]):
         player["xp_t"] = [pace * k for k in range(minutes + 1)]
         player["kills_log"] = []
         player["buyback_log"] = [{"time": t} for victim, t in buybacks if victim == slot]
     for victim, t in deaths:
-        killer = told["players"][(victim + 5) % 10]
+        killer = raw["players"][(victim + 5) % 10]
         killer["kills_log"].append({"time": t, "key": KEYS[victim]})
-    return told
+    return raw
 
 
 def dead_by_the_clock(match, deaths, buybacks):
@@ -61,7 +61,7 @@ MOMENTS = st.tuples(st.integers(0, 9), st.integers(0, 480))
 @example([(3, 110), (3, 115), (3, 70)], [(3, 72)])  # killed three times within two minutes
 @settings(max_examples=40, deadline=None)
 def test_the_dead_are_those_whom_the_clock_has_not_brought_back(deaths, buybacks):
-    match = small_course(fought(deaths, buybacks))
+    match = small_timeline(fought(deaths, buybacks))
     for found, expected in zip(
         still_dead(match), dead_by_the_clock(match, deaths, buybacks), strict=True
     ):
@@ -73,25 +73,25 @@ def test_the_dead_are_those_whom_the_clock_has_not_brought_back(deaths, buybacks
 )
 def test_the_longest_death_reaches_two_rows_at_most(t, dead, seconds):
     """100 s at level 30, which everybody has from minute 1 on."""
-    count, left = still_dead(small_course(fought([(0, t)], [], pace=70_000)))
+    count, left = still_dead(small_timeline(fought([(0, t)], [], pace=70_000)))
     assert count[:, 0].tolist() == [0, 0] + [1] * dead + [0] * (7 - dead)
     assert left.sum() == seconds
 
 
 def test_nobody_dies_where_nothing_is_known_of_the_victim():
-    told = fought([], [])
-    told["players"][0]["kills_log"] = [
+    raw = fought([], [])
+    raw["players"][0]["kills_log"] = [
         {"time": 100, "key": "npc_dota_hero_of_tomorrow"},
         {"time": 110, "key": facts.heroes()[120].key},  # not in this match
         {"time": 10_000, "key": KEYS[7]},  # after the last minute
     ]
-    match = small_course(told)
+    match = small_timeline(raw)
     assert victims(match).tolist() == [-1, -1, 7]
     assert not still_dead(match)[0].any() and not still_dead(match)[1].any()
 
 
 def test_swapped_sides_swap_the_dead():
     tables = small_tables(fought([(0, 100), (6, 100), (7, 170)], [(6, 110)]))
-    one, other = (still_dead(course(some)) for some in (tables, swap_sides(tables)))
+    one, other = (still_dead(build_timeline(some)) for some in (tables, swap_sides(tables)))
     for mine, turned in zip(one, other, strict=True):
         assert mine.any() and mine[:, ::-1] == pytest.approx(turned)

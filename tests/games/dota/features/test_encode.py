@@ -15,7 +15,7 @@ from tests.games.dota.small_matches import (
 from understudy import games
 from understudy.games.dota.features import features, team_rating
 from understudy.games.dota.features.encode import GROUPS, VALUE, encode, names_of
-from understudy.games.dota.features.timeline import course
+from understudy.games.dota.features.timeline import build_timeline
 from understudy.games.dota.sources.synthetic import World, generate
 from understudy.games.dota.sources.table_import import read_tables
 
@@ -28,7 +28,7 @@ def tables():
     return batch.tables
 
 
-def later_changed(tables, t, dice):
+def later_changed(tables, t, rng):
     """The same matches with everything after t shifted, or made up anew."""
     changed = dict(tables)
     for name in ("state_team_minute", "state_player_minute"):
@@ -36,13 +36,13 @@ def later_changed(tables, t, dice):
         after = rows["t"].to_numpy() > t
         for column in rows.column_names[2 if name == "state_team_minute" else 3 :]:
             values = rows[column].to_numpy().copy()
-            values[after] = dice.integers(0, 30_000, after.sum())
+            values[after] = rng.integers(0, 30_000, after.sum())
             rows = put(rows, **{column: values})
         changed[name] = rows
     for name, when in (("events", "t"), ("teamfights", "end")):
         times = tables[name][when].to_numpy().copy()
         after = times > t
-        times[after] = t + 1 + dice.integers(0, 900, after.sum())
+        times[after] = t + 1 + rng.integers(0, 900, after.sum())
         changed[name] = put(tables[name], **{when: times})
     late = changed["teamfights"]["end"].to_numpy() > t
     shares = changed["teamfight_players"]
@@ -66,16 +66,16 @@ def by_seeds_bucket(tables):
 
 
 def group_of(group, tables):
-    match = course(tables)
+    match = build_timeline(tables)
     if group == "strength":
         return match, team_rating.features(match, known_of(tables))
     return match, features.GROUPS[group](match)
 
 
-def leaks(group, tables, t, dice, view=lambda tables: tables):
+def leaks(group, tables, t, rng, view=lambda tables: tables):
     """Features that differ at or before t when only later things do."""
     match, before = group_of(group, view(tables))
-    _, after = group_of(group, view(later_changed(tables, t, dice)))
+    _, after = group_of(group, view(later_changed(tables, t, rng)))
     rows = match.t <= t
     if group == "strength":  # the first match alone: nothing had ended before it
         rows &= match.which == 0
@@ -144,7 +144,7 @@ def test_an_unknown_team_is_nobody_in_particular():
 
 def test_features_of_a_small_match_by_hand():
     tables = small_tables(small_match(minutes=12))
-    match = course(tables)
+    match = build_timeline(tables)
     found = {**features.features(match), **team_rating.features(match, known_of(tables))}
     assert found["radiant_gold_adv"].tolist() == [50.0 * k for k in range(13)]
     assert found["gold_adv_change_3"].tolist() == [0, 50, 100] + [150] * 10
@@ -183,8 +183,8 @@ def test_patch_match_and_start_are_no_features():
 def test_swapping_the_sides_swaps_every_feature(tables):
     """Names say what becomes of a feature; here the sides of the tables are swapped for real."""
     swapped = swap_sides(tables)
-    one = {**features.features(course(tables))}
-    other = {**features.features(course(swapped))}
+    one = {**features.features(build_timeline(tables))}
+    other = {**features.features(build_timeline(swapped))}
     for name, values in one.items():
         if name.startswith("rad_"):
             expected = other["dire_" + name.removeprefix("rad_")]
@@ -209,7 +209,7 @@ def test_a_hero_or_item_of_a_later_patch_is_taken_as_nothing_special():
     match = small_match()
     match["players"][0]["hero_id"] = 9999
     match["players"][0]["purchase_log"] = [{"time": 100, "key": "item_of_the_future"}]
-    found = features.features(course(small_tables(match)))
+    found = features.features(build_timeline(small_tables(match)))
     assert all(np.isfinite(values).all() for values in found.values())
     assert not found["spent"].any()
 
@@ -219,11 +219,11 @@ def test_the_dead_are_counted_until_they_are_back():
     # Level 1 at 60 s, so 12 s; level 5 at 540 s, so 24 s. Axe is Radiant's slot 1.
     kills = [55, 118, 590]
     match["players"][5]["kills_log"] = [{"time": t, "key": "npc_dota_hero_axe"} for t in kills]
-    found = features.features(course(small_tables(match)))
+    found = features.features(build_timeline(small_tables(match)))
     assert found["dead"].tolist() == [0, -1, -1, 0, 0, 0, 0, 0, 0, 0, -1, 0, 0]
     assert found["dead_seconds"][[1, 2, 10]].tolist() == [-7, -10, -14]
     match["players"][1]["buyback_log"] = [{"time": 599}]
-    found = features.features(course(small_tables(match)))
+    found = features.features(build_timeline(small_tables(match)))
     assert found["dead"].tolist() == [0, -1, -1] + [0] * 10
     match["players"][1]["buyback_log"] = [{"time": 601}]  # not yet known at 600 s
-    assert features.features(course(small_tables(match)))["dead"][10] == -1
+    assert features.features(build_timeline(small_tables(match)))["dead"][10] == -1

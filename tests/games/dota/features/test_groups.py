@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.games.dota.small_matches import small_course, small_match
+from tests.games.dota.small_matches import small_match, small_timeline
 from understudy.games.dota import facts
 from understudy.games.dota.features import features
 
@@ -18,7 +18,7 @@ def fell(time, side, building):
     return objective(time, "building_kill", key=f"npc_dota_{side}guys_{building}")
 
 
-def told(*objectives, minutes=20, **logs):
+def timeline_of(*objectives, minutes=20, **logs):
     """A match with these objectives; `obs_log_3=[...]` is a log of slot 3."""
     match = small_match(minutes=minutes, objectives=list(objectives), teamfights=[])
     match["players"][5]["kills_log"] = []
@@ -26,7 +26,7 @@ def told(*objectives, minutes=20, **logs):
     for name, entries in logs.items():
         log, _, slot = name.rpartition("_")
         match["players"][int(slot)][log] = entries
-    return small_course(match)
+    return small_timeline(match)
 
 
 def group(name, match):
@@ -34,7 +34,7 @@ def group(name, match):
 
 
 def test_sums_means_and_shares_of_gold():
-    found = group("economy", small_course(small_match(minutes=4)))
+    found = group("economy", small_timeline(small_match(minutes=4)))
     assert found["t_min"].tolist() == [0, 1, 2, 3, 4] and found["t"][LAST] == 240
     assert found["rad_gold_sum"][LAST] == 2000 and found["dire_gold_sum"][LAST] == 1800
     assert found["gold_sum_diff"][LAST] == 200 and found["gold_total"][LAST] == 3800
@@ -47,7 +47,7 @@ def test_ranks_set_the_richest_beside_the_richest():
     match = small_match(minutes=1)
     for slot, gold in enumerate([5, 1, 4, 2, 3, 10, 30, 20, 50, 40]):
         match["players"][slot]["gold_t"] = [0, 100 * gold]
-    found = group("rank_economy", small_course(match))
+    found = group("rank_economy", small_timeline(match))
     assert [found[f"gold_rank_{k}"][1] for k in range(1, 6)] == [
         100 * (own - other) for own, other in ((5, 50), (4, 40), (3, 30), (2, 20), (1, 10))
     ]
@@ -57,7 +57,7 @@ def test_ranks_set_the_richest_beside_the_richest():
 
 
 def test_buildings_count_for_who_took_them():
-    match = told(
+    match = timeline_of(
         fell(60, "bad", "tower1_mid"),
         fell(61, "bad", "tower1_top"),
         fell(100, "good", "tower1_bot"),
@@ -75,7 +75,7 @@ def test_buildings_count_for_who_took_them():
 
 def test_the_aegis_runs_out_and_roshan_does_not():
     aegis = {"player_slot": 128}
-    match = told(
+    match = timeline_of(
         objective(60, "CHAT_MESSAGE_ROSHAN_KILL", team=3),
         objective(60, "CHAT_MESSAGE_AEGIS", **aegis),
         objective(600, "CHAT_MESSAGE_ROSHAN_KILL", team=2),
@@ -89,7 +89,7 @@ def test_the_aegis_runs_out_and_roshan_does_not():
 
 
 def test_first_blood_is_a_gain_and_a_lost_courier_is_not():
-    match = told(
+    match = timeline_of(
         objective(30, "CHAT_MESSAGE_FIRSTBLOOD", player_slot=2),
         objective(90, "CHAT_MESSAGE_COURIER_LOST", team=2),
         minutes=5,
@@ -105,7 +105,7 @@ def test_wards_stand_until_they_are_gone_and_early_ends_were_taken_down():
     def at(*pairs):
         return [{"time": t, "ehandle": handle, **ward} for t, handle in pairs]
 
-    match = told(
+    match = timeline_of(
         obs_log_1=at((60, 1), (120, 2)),
         obs_left_log_1=at((200, 1), (480, 2)),  # after 140 s, and after its full 360 s
         sen_log_7=at((0, 3)),
@@ -126,7 +126,7 @@ def test_what_is_put_together_costs_its_parts_alone():
     parts = ("ogre_axe", "mithril_hammer", "recipe_black_king_bar")
     bought = [{"time": 60, "key": key} for key in (*parts, "black_king_bar")]
     smoke = [{"time": 100, "key": "smoke_of_deceit"}] * 2
-    match = told(purchase_log_6=bought, purchase_log_2=smoke, minutes=3)
+    match = timeline_of(purchase_log_6=bought, purchase_log_2=smoke, minutes=3)
     found = group("items", match)
     spent = cost["black_king_bar"]
     assert found["spent"].tolist() == [0, -spent] + [2 * cost["smoke_of_deceit"] - spent] * 2
@@ -139,7 +139,7 @@ def test_what_is_put_together_costs_its_parts_alone():
 
 def test_heroes_are_added_up_and_the_same_lineup_twice_is_even():
     match = small_match(minutes=1)
-    found = group("heroes", small_course(match))
+    found = group("heroes", small_timeline(match))
     known = facts.heroes()
     speed = [known[number].numbers["move_speed"] for number in range(1, 11)]
     assert found["hero_move_speed"] == pytest.approx(sum(speed[:5]) - sum(speed[5:]))
@@ -147,7 +147,7 @@ def test_heroes_are_added_up_and_the_same_lineup_twice_is_even():
     assert found["hero_carry"] == pytest.approx(sum(carries[:5]) - sum(carries[5:]))
     for slot in range(10):
         match["players"][slot]["hero_id"] = slot % 5 + 1
-    assert not any(values.any() for values in group("heroes", small_course(match)).values())
+    assert not any(values.any() for values in group("heroes", small_timeline(match)).values())
 
 
 def test_a_stranger_among_heroes_counts_as_the_mean_of_all():
@@ -155,7 +155,7 @@ def test_a_stranger_among_heroes_counts_as_the_mean_of_all():
     for slot in range(10):
         match["players"][slot]["hero_id"] = 0
     match["players"][0]["hero_id"] = 2
-    found = group("heroes", small_course(match))
+    found = group("heroes", small_timeline(match))
     strengths = [hero.numbers["base_str"] for hero in facts.heroes().values()]
     own = facts.heroes()[2].numbers["base_str"]
     assert found["hero_base_str"][0] == pytest.approx(own - np.mean(strengths))
@@ -163,12 +163,12 @@ def test_a_stranger_among_heroes_counts_as_the_mean_of_all():
 
 @pytest.mark.parametrize("name", features.GROUPS)
 def test_a_group_has_the_same_names_whatever_happens(name):
-    for match in (features.nothing(), told(minutes=1), small_course()):
+    for match in (features.nothing(), timeline_of(minutes=1), small_timeline()):
         found = group(name, match)
         assert tuple(found) == features.names_of(name)
         assert all(values.shape == match.t.shape for values in found.values())
         assert all(np.isfinite(values).all() for values in found.values())
-    alone = group(name, small_course(small_match(2)))
-    both = group(name, small_course(small_match(1, minutes=5), small_match(2)))
+    alone = group(name, small_timeline(small_match(2)))
+    both = group(name, small_timeline(small_match(1, minutes=5), small_match(2)))
     for key, values in alone.items():  # whoever lies beside it
         np.testing.assert_allclose(both[key][6:], values, err_msg=key)

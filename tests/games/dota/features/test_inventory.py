@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.games.dota.small_matches import late_match, small_course, small_match
+from tests.games.dota.small_matches import late_match, small_match, small_timeline
 from understudy.games.dota import facts
 from understudy.games.dota.features import inventory
 from understudy.games.dota.features.inventory import (
     START,
+    GoldEstimate,
     Inventory,
-    Purse,
     depth,
     item_keys,
     needs,
@@ -35,10 +35,10 @@ def test_depth_is_one_more_than_that_of_the_deepest_part():
         assert depth(key) == 1 + max(depth(part) for part, _ in parts)
 
 
-def test_items_worth_a_decision_are_sold_and_dear_and_no_recipes():
+def test_items_of_a_decision_are_sold_and_dear_and_no_recipes():
     for key, cost in zip(item_keys(), inventory.costs(), strict=True):
         item = facts.items()[key]
-        assert item.cost == cost >= inventory.WORTH and not item.neutral
+        assert item.cost == cost >= inventory.MIN_COST and not item.neutral
         assert not key.startswith("recipe_")
     assert len(set(item_keys())) == len(item_keys()) > 100
     assert "tango" not in item_keys() and "recipe_black_king_bar" not in item_keys()
@@ -49,9 +49,9 @@ LEAVES = sorted(key for key in facts.items() if key not in needs())
 
 @given(st.lists(st.sampled_from(LEAVES), max_size=15), st.randoms(use_true_random=False))
 @settings(max_examples=40, deadline=None)
-def test_parts_may_be_bought_in_any_order(keys, dice):
+def test_parts_may_be_bought_in_any_order(keys, rng):
     mixed = list(keys)
-    dice.shuffle(mixed)
+    rng.shuffle(mixed)
     one, other = Inventory(), Inventory()
     for key, another in zip(keys, mixed, strict=True):
         one.add(key)
@@ -64,7 +64,7 @@ def test_parts_may_be_bought_in_any_order(keys, dice):
 
 
 def test_last_and_the_one_before_are_dearer_items_seen_for_the_first_time():
-    bag, place = Inventory(), inventory.places()
+    bag, place = Inventory(), inventory.item_index()
     assert (bag.last, bag.before_last) == (inventory.NOTHING, inventory.NOTHING)
     bought = ("blink", "tango", "ogre_axe", "blink", "item of tomorrow")
     for key in bought:
@@ -88,21 +88,30 @@ def test_a_part_used_twice_must_be_there_twice():
     assert left == [whole, whole - cost, whole - 2 * cost]
 
 
-# --- the purse -----------------------------------------------------------------------------------
+# --- gold estimate --------------------------------------------------------------------------------
 
 
 def test_gold_is_that_of_the_last_whole_minute():
-    purse = Purse(small_course(small_match(minutes=10)))
-    assert [purse.earned(0, 0, t) for t in (-90, 0, 59, 60, 119, 120)] == [0, 0, 0, 100, 100, 200]
-    assert purse.earned(0, 9, 10_000) == 900  # the last there is
-    assert purse.left(0, 3, 60) == START + 100
+    gold_estimate = GoldEstimate(small_timeline(small_match(minutes=10)))
+    assert [gold_estimate.earned(0, 0, t) for t in (-90, 0, 59, 60, 119, 120)] == [
+        0,
+        0,
+        0,
+        100,
+        100,
+        200,
+    ]
+    assert gold_estimate.earned(0, 9, 10_000) == 900  # the last there is
+    assert gold_estimate.left(0, 3, 60) == START + 100
 
 
 @pytest.mark.parametrize("t", [0, 119, 120, 179, 180, 241])
-def test_a_purse_does_not_look_ahead_where_the_first_minutes_were_missed(t):
-    match = small_course(late_match(120, minutes=10))
+def test_a_gold_estimate_does_not_look_ahead_where_the_first_minutes_were_missed(t):
+    match = small_timeline(late_match(120, minutes=10))
     seen = match.players["gold"][match.t <= t, 0]
-    assert Purse(match).earned(0, 0, t) == (seen[-1] if len(seen) else match.players["gold"][0, 0])
+    assert GoldEstimate(match).earned(0, 0, t) == (
+        seen[-1] if len(seen) else match.players["gold"][0, 0]
+    )
 
 
 def test_each_loss_is_by_what_was_earned_at_that_time():
@@ -110,8 +119,8 @@ def test_each_loss_is_by_what_was_earned_at_that_time():
     match["players"][5]["kills_log"] = [
         {"time": t, "key": "npc_dota_hero_antimage"} for t in (100, 300)
     ]
-    purse = Purse(small_course(match))
+    gold_estimate = GoldEstimate(small_timeline(match))
     lost = (START + 100) / 40, (START + 500) / 40
-    assert purse.left(0, 0, 301) == pytest.approx(START + 500 - sum(lost))
-    assert purse.left(0, 0, 300) == pytest.approx(START + 500 - lost[0])
-    assert purse.left(0, 5, 301) == START + 450  # killing costs nothing
+    assert gold_estimate.left(0, 0, 301) == pytest.approx(START + 500 - sum(lost))
+    assert gold_estimate.left(0, 0, 300) == pytest.approx(START + 500 - lost[0])
+    assert gold_estimate.left(0, 5, 301) == START + 450  # killing costs nothing

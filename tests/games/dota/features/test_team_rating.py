@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.games.dota.small_matches import known_of, made_up, small_course, small_match
+from tests.games.dota.small_matches import known_of, made_up, small_match, small_timeline
 from understudy.data import shards
 from understudy.games.dota.features import team_rating
 from understudy.games.dota.features.team_rating import DAY, Ratings, Result, Strength, strengths
@@ -31,9 +31,12 @@ def test_one_result_moves_means_as_a_filter_of_independent_parts_does():
     assert [ratings.mean[key] for key in who] == pytest.approx(gain)
     after = np.diag(prior - np.outer(gain, sign @ prior))
     assert [ratings.variance[key] for key in who] == pytest.approx(after)
-    mean, spread = gain, np.diag(after)  # what parts share is left out: a filter of the diagonal
+    mean, covariance = (
+        gain,
+        np.diag(after),
+    )  # what parts share is left out: a filter of the diagonal
     ratings.learn(result(1, False, heroes=heroes))
-    gain = spread @ sign / (sign @ spread @ sign + 3.0)
+    gain = covariance @ sign / (sign @ covariance @ sign + 3.0)
     expected = mean + gain * (-1 - sign @ mean)
     assert [ratings.mean[key] for key in who] == pytest.approx(expected)
 
@@ -57,11 +60,11 @@ GAMES = st.lists(st.tuples(st.booleans(), TEAMS, st.integers(0, 30)), min_size=1
 
 @given(GAMES, st.randoms(use_true_random=False))
 @settings(max_examples=40, deadline=None)
-def test_the_order_of_results_does_not_matter_and_sides_are_alike(games, dice):
+def test_the_order_of_results_does_not_matter_and_sides_are_alike(games, rng):
     results = [result(k, won, teams, day=day / 2) for k, (won, teams, day) in enumerate(games)]
     known = strengths(results)
     mixed = list(results)
-    dice.shuffle(mixed)
+    rng.shuffle(mixed)
     assert strengths(mixed) == known
     turned = strengths([r._replace(won=not r.won, teams=r.teams[::-1]) for r in results])
     for number, strength in known.items():
@@ -86,7 +89,7 @@ def test_a_match_counts_from_its_last_second_on():
     assert [known[k].games for k in (1, 2, 3, 4)] == [0, 0, 1, 1]
 
 
-def test_heroes_that_win_are_worth_something_to_whoever_has_them():
+def test_heroes_that_win_strengthen_whoever_has_them():
     won = tuple(range(1, 11))
     known = strengths([result(k, True, (None, None), won) for k in range(6)])
     grown = [known[k].heroes for k in range(6)]
@@ -123,7 +126,7 @@ def test_a_survey_over_shards_knows_what_other_shards_tell(tmp_path):
 
 
 def test_features_are_the_same_at_every_minute_and_nothing_special_for_a_stranger():
-    match = small_course(small_match(1, minutes=6), small_match(2, minutes=9))
+    match = small_timeline(small_match(1, minutes=6), small_match(2, minutes=9))
     found = team_rating.features(match, {2: Strength(0.5, -0.1, 1.2, 7.0)})
     assert found["strength_teams"].tolist() == [0.0] * 7 + [0.5] * 10
     assert found["strength_unsure"].tolist() == [2.0] * 7 + [1.2] * 10

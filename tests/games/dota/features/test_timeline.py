@@ -1,4 +1,4 @@
-"""The course of matches: from which row on a thing is known, and sums that stay in their match."""
+"""Timelines: from which row on a thing is known, and sums that stay in their match."""
 
 import numpy as np
 import pyarrow as pa
@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from tests.games.dota.small_matches import (
     late_match,
     put,
-    small_course,
     small_match,
     small_tables,
+    small_timeline,
 )
-from understudy.games.dota.features.timeline import KINDS, course
+from understudy.games.dota.features.timeline import KINDS, build_timeline
 
 
 def bought_at(*times, match=None):
-    told = match or small_match(minutes=10)
-    told["players"][0]["purchase_log"] = [{"time": t, "key": "tango"} for t in times]
-    return small_course(told)
+    raw = match or small_match(minutes=10)
+    raw["players"][0]["purchase_log"] = [{"time": t, "key": "tango"} for t in times]
+    return small_timeline(raw)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def two_matches():
     first["players"][5]["kills_log"] = [{"time": t, "key": "x"} for t in (30, 61, 400)]
     second["players"][2]["kills_log"] = [{"time": t, "key": "x"} for t in (0, 300, 540)]
     second["players"][5]["kills_log"] = []
-    return small_course(first, second)
+    return small_timeline(first, second)
 
 
 def test_sums_begin_anew_with_every_match():
@@ -57,16 +57,16 @@ def test_sums_begin_anew_with_every_match():
             own = (kills.which == which) & (kills.team == team) & (kills.t <= now)
             expected[row, team] = own.sum()
     np.testing.assert_array_equal(match.so_far(kills.row, kills.team), expected)
-    worth = np.arange(1.0, 1 + len(kills))
-    tenfold = match.so_far(kills.row, kills.team, 10 * worth)
-    np.testing.assert_allclose(tenfold, 10 * match.so_far(kills.row, kills.team, worth))
-    assert match.so_far(kills.row, kills.team, worth)[6].tolist() == [0, 3]  # 1 + 2, not 400 s
+    size = np.arange(1.0, 1 + len(kills))
+    tenfold = match.so_far(kills.row, kills.team, 10 * size)
+    np.testing.assert_allclose(tenfold, 10 * match.so_far(kills.row, kills.team, size))
+    assert match.so_far(kills.row, kills.team, size)[6].tolist() == [0, 3]  # 1 + 2, not 400 s
 
 
 def test_running_and_earlier_by_their_definitions():
     match = two_matches()
-    dice = np.random.default_rng(0)
-    amount = dice.integers(-5, 9, (len(match.t), 3)).astype(float)
+    rng = np.random.default_rng(0)
+    amount = rng.integers(-5, 9, (len(match.t), 3)).astype(float)
     total, before = match.running(amount), match.earlier(amount, 3)
     for row, which in enumerate(match.which):
         first = match.first[which]
@@ -84,9 +84,9 @@ def test_players_and_heroes_lie_where_their_slots_are():
 
 
 def test_a_hero_that_is_missing_is_number_0():
-    told = small_match()
-    told["players"][4]["hero_id"] = None
-    assert small_course(told).heroes[0].tolist() == [1, 2, 3, 4, 0, 6, 7, 8, 9, 10]
+    raw = small_match()
+    raw["players"][4]["hero_id"] = None
+    assert small_timeline(raw).heroes[0].tolist() == [1, 2, 3, 4, 0, 6, 7, 8, 9, 10]
 
 
 def test_an_unparsed_match_has_no_rows_and_its_events_go_nowhere():
@@ -94,22 +94,22 @@ def test_an_unparsed_match_has_no_rows_and_its_events_go_nowhere():
     kept = dict(tables)
     for name in ("state_team_minute", "state_player_minute"):
         kept[name] = tables[name].filter(pa.array(tables[name]["match_id"].to_numpy() == 2))
-    match = course(kept)
+    match = build_timeline(kept)
     assert match.match_id.tolist() == [2] and set(match.which.tolist()) == {0}
     assert all(len(things) <= 1 and (things.which == 0).all() for things in match.events.values())
     assert len(match.fights) == 1 and len(match.fight_shares["deaths"]) == 1
-    alone = small_course(small_match(2))
+    alone = small_timeline(small_match(2))
     np.testing.assert_array_equal(match.events["kill"].row, alone.events["kill"].row)
 
 
-def test_no_match_at_all_is_a_course_without_rows():
-    match = course({name: table.slice(0, 0) for name, table in small_tables().items()})
+def test_no_match_at_all_is_a_timeline_without_rows():
+    match = build_timeline({name: table.slice(0, 0) for name, table in small_tables().items()})
     assert len(match.t) == len(match.match_id) == 0 and set(match.events) == {*KINDS}
     assert match.so_far(np.zeros(0, int), np.zeros(0, int)).shape == (0, 2)
 
 
 def test_a_fight_is_known_at_its_end_with_what_each_gained():
-    match = small_course()
+    match = small_timeline()
     assert match.fights.row.tolist() == [3] and match.fights.t.tolist() == [150]
     assert match.fight_shares["gold_delta"].tolist() == [[10.0 * k for k in range(10)]]
     assert match.fights.value.tolist() == [3]
@@ -120,14 +120,14 @@ def without(name, table, row):
     return {name: table.filter(pa.array(keep))}
 
 
-def test_what_is_no_course_is_refused():
+def test_what_is_no_timeline_is_refused():
     tables = small_tables()
     state, players = tables["state_team_minute"], tables["state_player_minute"]
     with pytest.raises(ValueError, match="minutes are missing or out of order"):
-        course(tables | without("state_team_minute", state, 4))
+        build_timeline(tables | without("state_team_minute", state, 4))
     with pytest.raises(ValueError, match="minutes are missing or out of order"):
-        course(tables | {"state_team_minute": put(state, t=state["t"].to_pylist()[::-1])})
+        build_timeline(tables | {"state_team_minute": put(state, t=state["t"].to_pylist()[::-1])})
     with pytest.raises(ValueError, match="not ten players at every minute"):
-        course(tables | without("state_player_minute", players, 7))
+        build_timeline(tables | without("state_player_minute", players, 7))
     with pytest.raises(ValueError, match="minutes of a match that is not there"):
-        course(tables | {"matches": tables["matches"].slice(0, 0)})
+        build_timeline(tables | {"matches": tables["matches"].slice(0, 0)})

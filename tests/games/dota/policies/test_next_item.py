@@ -6,9 +6,9 @@ from scipy.optimize import minimize
 
 from tests.games.dota.small_matches import made_up, put, small_match, small_tables
 from understudy.errors import InputError
-from understudy.games.dota.features.inventory import NOTHING, START, costs, item_keys, places
+from understudy.games.dota.features.inventory import NOTHING, START, costs, item_index, item_keys
 from understudy.games.dota.policies import next_item, recipes
-from understudy.games.dota.policies.next_item import BAND, HABITS, OTHERS, PRIOR, NextItem
+from understudy.games.dota.policies.next_item import BAND, FREQUENCY_TABLES, OTHERS, PRIOR, NextItem
 from understudy.games.dota.policies.purchases import completed, decisions
 
 SIZE = len(item_keys())
@@ -35,12 +35,12 @@ def bought(**logs):
 def test_players_decide_for_themselves():
     found = bought(slot_2=[(100, "blink"), (200, "ogre_axe")], slot_8=[(150, "blink")])
     when = zip(found.slot.tolist(), found.t.tolist(), strict=True)
-    told = dict(zip(when, (item_keys()[k] for k in found.chosen), strict=True))
-    assert told == {(2, 100): "blink", (2, 200): "ogre_axe", (8, 150): "blink"}
+    choices = dict(zip(when, (item_keys()[k] for k in found.chosen), strict=True))
+    assert choices == {(2, 100): "blink", (2, 200): "ogre_axe", (8, 150): "blink"}
     assert found.hero[found.slot == 8].tolist() == [9] and set(found.match_id.tolist()) == {7}
     axe = found.where(found.t == 200)
-    assert axe.last.tolist() == [places()["blink"]] and axe.before_last.tolist() == [NOTHING]
-    assert axe.cash.tolist() == [START + 300 - costs()[places()["blink"]]]
+    assert axe.last.tolist() == [item_index()["blink"]] and axe.before_last.tolist() == [NOTHING]
+    assert axe.cash.tolist() == [START + 300 - costs()[item_index()["blink"]]]
 
 
 @pytest.mark.parametrize("t", [300, 700, 1200])
@@ -63,28 +63,28 @@ def test_a_decision_does_not_change_with_what_comes_after(t):
 def test_no_purchase_is_no_decision_and_parts_are_told_from_wholes():
     assert len(bought()) == 0 and bought().owned.shape == (0, SIZE)
     whole = completed()
-    assert whole[places()["black_king_bar"]] and not whole[places()["ogre_axe"]]
+    assert whole[item_index()["black_king_bar"]] and not whole[item_index()["ogre_axe"]]
 
 
-# --- habits --------------------------------------------------------------------------------------
+# --- frequency tables ----------------------------------------------------------------------------
 
 
 def test_counts_add_up_to_the_decisions(rows):
-    habits = next_item.count(rows)
-    for name in HABITS:
-        assert sum(line.sum() for line in habits.counts[name].values()) == len(rows)
-    everybody = habits.counts["everybody"][0]
+    frequencies = next_item.count(rows)
+    for name in FREQUENCY_TABLES:
+        assert sum(line.sum() for line in frequencies.counts[name].values()) == len(rows)
+    everybody = frequencies.counts["everybody"][0]
     np.testing.assert_array_equal(everybody, np.bincount(rows.chosen, minlength=SIZE))
-    band = habits.counts["time"][2]
+    band = frequencies.counts["time"][2]
     inside = rows.t // BAND == 2
     np.testing.assert_array_equal(band, np.bincount(rows.chosen[inside], minlength=SIZE))
 
 
-def test_a_rare_habit_leans_on_the_wider_one(rows):
+def test_a_rare_row_leans_on_the_wider_table(rows):
     """(times chosen here + PRIOR times the wider chance) / (times here + PRIOR), row by row."""
-    habits = next_item.count(rows)
+    frequencies = next_item.count(rows)
     some = rows.where(slice(0, 40))
-    found = habits.chances(some)
+    found = frequencies.chances(some)
     for k in range(40):
         own = rows.hero == some.hero[k]
         wide = (np.bincount(rows.chosen, minlength=SIZE) + PRIOR / SIZE) / (len(rows) + PRIOR)
@@ -105,16 +105,16 @@ def test_what_is_weighed_by_hand():
     found = bought(slot_0=[(100, "ogre_axe"), (600, "blink"), *((610, key) for key in parts)])
     found = found.where(found.t >= 600)
     known = next_item.columns(next_item.count(found), found)
-    assert known.shape == (len(found), SIZE, len(HABITS) + len(OTHERS))
-    others = dict(zip(OTHERS, known[0, :, len(HABITS) :].T, strict=True))
-    bar, axe = places()["black_king_bar"], places()["ogre_axe"]
+    assert known.shape == (len(found), SIZE, len(FREQUENCY_TABLES) + len(OTHERS))
+    others = dict(zip(OTHERS, known[0, :, len(FREQUENCY_TABLES) :].T, strict=True))
+    bar, axe = item_index()["black_king_bar"], item_index()["ogre_axe"]
     np.testing.assert_allclose(others["cost"], costs() / 1000)
     assert others["parts bought"][bar] == pytest.approx(costs()[axe] / costs()[bar])
     assert others["missing gold"][bar] == pytest.approx((costs()[bar] - costs()[axe] - 600) / 1000)
-    assert others["missing gold"][places()["blink"]] == pytest.approx((2250 - 600) / 1000)
+    assert others["missing gold"][item_index()["blink"]] == pytest.approx((2250 - 600) / 1000)
     assert not others["all parts bought"].any()
     whole = bought(slot_0=[(50, "ogre_axe"), *((60, key) for key in parts), (90, "blink")])
-    last = next_item.columns(next_item.count(whole), whole)[-1, bar, len(HABITS) :]
+    last = next_item.columns(next_item.count(whole), whole)[-1, bar, len(FREQUENCY_TABLES) :]
     assert last[:2].tolist() == [1, 1]
 
 
@@ -123,7 +123,7 @@ def test_weights_make_the_choices_likeliest():
     policy = next_item.fit(train, val)
     known = next_item.columns(next_item.count(train), val).astype(np.float64)
     start = np.zeros(known.shape[2])
-    start[HABITS.index("hero, last")] = 1.0
+    start[FREQUENCY_TABLES.index("hero, last")] = 1.0
 
     def loss(weights):
         score = np.where(val.owned, -np.inf, known @ weights)
@@ -133,16 +133,18 @@ def test_weights_make_the_choices_likeliest():
 
     best = minimize(loss, start, method="L-BFGS-B")
     assert loss(policy.weights) <= best.fun + 1e-3
-    assert policy.habits.counts["everybody"][0].sum() == len(train) + len(val)
+    assert policy.frequencies.counts["everybody"][0].sum() == len(train) + len(val)
 
 
 def test_chances_are_the_same_in_pieces(rows):
-    policy = NextItem(next_item.count(rows), np.linspace(0.1, 0.4, len(HABITS) + len(OTHERS)))
+    policy = NextItem(
+        next_item.count(rows), np.linspace(0.1, 0.4, len(FREQUENCY_TABLES) + len(OTHERS))
+    )
     whole = policy.chances(rows)
     pieces = [policy.chances(rows.where(slice(k, k + 50))) for k in range(0, len(rows), 50)]
     np.testing.assert_allclose(np.concatenate(pieces), whole, rtol=1e-5)
     assert policy.chances(rows.where(slice(0, 0))).shape == (0, SIZE)
-    counts = next_item.baseline(policy.habits, rows)
+    counts = next_item.baseline(policy.frequencies, rows)
     np.testing.assert_allclose(counts.sum(axis=1), 1)
     assert not counts[rows.owned].any() and not whole[rows.owned].any()
 
@@ -151,7 +153,7 @@ def test_chances_are_the_same_in_pieces(rows):
 
 
 def test_a_policy_is_read_back_as_it_was_written(rows, tmp_path):
-    policy = NextItem(next_item.count(rows), np.linspace(0, 1, len(HABITS) + len(OTHERS)))
+    policy = NextItem(next_item.count(rows), np.linspace(0, 1, len(FREQUENCY_TABLES) + len(OTHERS)))
     path = tmp_path / "items.npz"
     recipes.save_items(path, policy)
     read = recipes.load_items(path)
@@ -169,11 +171,18 @@ def test_a_policy_is_read_back_as_it_was_written(rows, tmp_path):
 def test_judged_by_hand():
     ours = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
     counts = np.array([[0.2, 0.5, 0.3], [0.3, 0.3, 0.4]])
-    told = recipes.judged(ours, counts, np.array([0, 1]), np.array([1, 2]), (1, 2))
-    assert told["decisions"] == 2
-    assert (told["hit@1"]["ours"], told["hit@1"]["counts"]) == (0.5, 0.0)
-    assert (told["hit@2"]["ours"], told["hit@2"]["counts"]) == (1.0, 0.0)  # 0.3 twice: a tie
-    assert told["hit@2"]["beside"]["mean"] == 1.0
-    assert told["log loss"]["ours"] == pytest.approx(-(np.log(0.7) + np.log(0.2)) / 2)
-    gap = told["log loss"]["ours"] - told["log loss"]["counts"]
-    assert told["log loss"]["beside"]["mean"] == pytest.approx(gap)
+    scores = recipes.judged(ours, counts, np.array([0, 1]), np.array([1, 2]), (1, 2))
+    assert scores["decisions"] == 2
+    assert (scores["hit@1"]["ours"], scores["hit@1"]["counts"]) == (0.5, 0.0)
+    assert (scores["hit@2"]["ours"], scores["hit@2"]["counts"]) == (1.0, 0.0)  # 0.3 twice: a tie
+    assert scores["hit@2"]["beside"]["mean"] == 1.0
+    assert scores["log loss"]["ours"] == pytest.approx(-(np.log(0.7) + np.log(0.2)) / 2)
+    gap = scores["log loss"]["ours"] - scores["log loss"]["counts"]
+    assert scores["log loss"]["beside"]["mean"] == pytest.approx(gap)
+
+
+def test_no_decision_has_no_score():
+    nobody = np.zeros(0, np.int64)
+    assert recipes.judged(np.zeros((0, 3)), np.zeros((0, 3)), nobody, nobody, (1, 2)) == {
+        "decisions": 0
+    }

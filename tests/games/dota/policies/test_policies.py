@@ -1,6 +1,8 @@
-"""Next items and ward spots: what a decision knows, and that policies find known habits."""
+"""Next items and ward spots: what a decision knows, and that policies learn known choices."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from tests.games.dota.small_matches import made_up, put, small_match, small_tables
@@ -8,9 +10,11 @@ from understudy import games
 from understudy.data import shards
 from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
+from understudy.games.dota import facts
 from understudy.games.dota.features import inventory
 from understudy.games.dota.policies import next_item, purchases, recipes
 from understudy.games.dota.policies import wards as ward_spots
+from understudy.games.dota.report.terminal import print_evaluation
 from understudy.games.dota.sources.synthetic import World, generate
 from understudy.games.dota.sources.tables import RECORDINGS
 from understudy.pipeline import encode as encode_stage
@@ -53,11 +57,11 @@ def test_an_item_is_decided_on_once_and_unknown_ones_never():
     assert [KEYS[k] for k in rows.chosen] == ["blink"]
 
 
-def habit(count, seed=0):
+def usual_buys(count, seed=0):
     """Hero 1 buys `after` what it bought last, hero 2 the other way round."""
-    dice = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     size = len(KEYS)
-    hero, last = dice.integers(1, 3, count), dice.integers(0, 4, count)
+    hero, last = rng.integers(1, 3, count), rng.integers(0, 4, count)
     chosen = np.where(hero == 1, last + 10, last + 20)
     owned = np.zeros((count, size), bool)
     owned[np.arange(count), last] = True
@@ -66,7 +70,7 @@ def habit(count, seed=0):
         start_time=np.zeros(count, np.int64),
         slot=np.zeros(count, np.int64),
         hero=hero,
-        t=dice.integers(0, 2000, count),
+        t=rng.integers(0, 2000, count),
         chosen=chosen,
         last=last,
         before_last=np.full(count, inventory.NOTHING),
@@ -76,18 +80,18 @@ def habit(count, seed=0):
     )
 
 
-def test_the_policy_finds_a_habit_and_never_proposes_what_is_owned():
-    policy = next_item.fit(habit(400, 1), habit(200, 2))
-    rows = habit(100, 3)
+def test_the_policy_learns_what_is_usual_and_never_proposes_what_is_owned():
+    policy = next_item.fit(usual_buys(400, 1), usual_buys(200, 2))
+    rows = usual_buys(100, 3)
     chance = policy.chances(rows)
     assert (next_item.ranks(chance, rows.chosen) == 0).all()
     assert not chance[rows.owned].any()
     np.testing.assert_allclose(chance.sum(axis=1), 1)
 
 
-def test_a_new_hero_gets_everybodys_habits():
-    policy = next_item.fit(habit(400, 1), habit(200, 2))
-    rows = habit(50, 3)
+def test_a_new_hero_gets_what_everybody_buys():
+    policy = next_item.fit(usual_buys(400, 1), usual_buys(200, 2))
+    rows = usual_buys(50, 3)
     rows.hero[:] = 499
     chance = policy.chances(rows)
     places = np.argsort(-chance, axis=1)[:, :2]
@@ -106,9 +110,9 @@ def test_ties_count_against_a_policy():
 
 
 def wards(count, seed):
-    dice = np.random.default_rng(seed)
-    team, band = dice.integers(2, size=count), dice.integers(3, size=count)
-    cell = 40 + 100 * team + 7 * band + dice.integers(2, size=count)
+    rng = np.random.default_rng(seed)
+    team, band = rng.integers(2, size=count), rng.integers(3, size=count)
+    cell = 40 + 100 * team + 7 * band + rng.integers(2, size=count)
     even = np.ones(count, np.int64)
     life = np.full(count, 360.0)
     return ward_spots.Placements(np.arange(count), team, 300 * band, cell, even, 3 * even, life)
@@ -156,20 +160,18 @@ def run(tmp_path_factory):
 
 @pytest.mark.parametrize("recipe", ["items", "wards"])
 def test_policies_are_trained_judged_printed_and_read_back(run, recipe, capsys):
-    from understudy.games.dota.report.terminal import print_evaluation
-
-    told = train_stage.train(games.load("dota"), run, recipe)
-    for scores in told["policy"].values():
+    evaluation = train_stage.train(games.load("dota"), run, recipe)
+    for scores in evaluation["policy"].values():
         assert scores["hit@1"]["ours"] <= scores["hit@20"]["ours"] <= 1
     inputs = read_manifest(run.model(recipe))["inputs"]
     read = {table.name for table in RECORDINGS}
     assert {name.split("-")[0] for name in inputs} == {f"recordings/{name}" for name in read}
-    print_evaluation(told)
+    print_evaluation(evaluation)
     assert "hit@20" in capsys.readouterr().out
     if recipe == "items":
         policy = recipes.load_items(run.model("items") / recipes.ITEMS_FILE)
-        assert len(policy.weights) == len(next_item.HABITS) + len(next_item.OTHERS)
-        rows = habit(20)
+        assert len(policy.weights) == len(next_item.FREQUENCY_TABLES) + len(next_item.OTHERS)
+        rows = usual_buys(20)
         np.testing.assert_allclose(policy.chances(rows).sum(axis=1), 1)
     else:
         spots, life = recipes.load_wards(run.model("wards") / recipes.WARDS_FILE)
@@ -212,3 +214,21 @@ def test_what_nobody_did_cannot_be_learned(recipe, what, tmp_path):
     encode_stage.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
     with pytest.raises(InputError, match=f"too few matches with a {what} to split"):
         train_stage.train(game, run, recipe)
+
+
+def test_a_kind_of_item_that_nobody_bought_has_no_score(tmp_path, capsys):
+    """Parts left out of every match: the other figures stand, and the kind is said to be empty."""
+    run, game, tables = Run(tmp_path), games.load("dota"), made_up(10)
+    events = tables["events"]
+    whole = [key for key, item in facts.items().items() if item.components]
+    bought = pc.equal(events["event_type"], "purchase")
+    kept = pc.or_(pc.invert(bought), pc.is_in(events["key"], pa.array(whole)))
+    tables["events"] = events.filter(kept)
+    import_matches_stage.take_in(game, run, [Imported("made up", tables, [])], {})
+    encode_stage.encode(game, run, options={"horizon": 180}, worker=0, quiet=True)
+    scores = train_stage.train(game, run, "items")["policy"]
+    assert scores["parts"] == {"decisions": 0}
+    assert scores["completed items"] == scores["all items"] and scores["all items"]["decisions"] > 0
+    print_evaluation({"policy": scores, "counts": "hero and last item"})
+    printed = capsys.readouterr().out
+    assert "parts: no decision in later matches, so no score" in printed and "nan" not in printed

@@ -43,14 +43,14 @@ def test_every_cell_is_that_of_its_own_middle():
 
 
 def placed(slot, *wards_, match=None, left=()):
-    told = match or small_match(minutes=12)
-    told["players"][slot]["obs_log"] = [
+    raw = match or small_match(minutes=12)
+    raw["players"][slot]["obs_log"] = [
         {"time": t, "x": x, "y": 100.0, "ehandle": handle} for t, x, handle in wards_
     ]
-    told["players"][slot]["obs_left_log"] = [
+    raw["players"][slot]["obs_left_log"] = [
         {"time": t, "x": 1.0, "y": 1.0, "ehandle": handle} for t, handle in left
     ]
-    return small_tables(told)
+    return small_tables(raw)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,10 @@ def test_towers_taken_count_for_the_side_and_up_to_three():
         for lane in ("mid", "top", "bot")
     ]
     for slot, towers in ((0, 6), (5, 0)):
-        told = small_match(minutes=12, objectives=fallen)
-        assert wards.placements(placed(slot, (300, 90.0, 1), match=told)).towers.tolist() == [
-            towers
-        ]
-    told = small_match(minutes=12, objectives=fallen[:1])
-    early = wards.placements(placed(0, (59, 90.0, 1), (60, 90.0, 2), match=told))
+        raw = small_match(minutes=12, objectives=fallen)
+        assert wards.placements(placed(slot, (300, 90.0, 1), match=raw)).towers.tolist() == [towers]
+    raw = small_match(minutes=12, objectives=fallen[:1])
+    early = wards.placements(placed(0, (59, 90.0, 1), (60, 90.0, 2), match=raw))
     assert early.towers.tolist() == [3, 4]
 
 
@@ -133,12 +131,12 @@ def test_every_map_counts_every_ward_and_every_line_is_a_distribution(rows):
 
 @given(st.integers(0, SIZE - 1), st.floats(0.3, 3.0))
 @settings(max_examples=20, deadline=None)
-def test_blurring_keeps_the_sum_and_spreads_evenly(cell, spread):
+def test_blurring_keeps_the_sum_and_spreads_evenly(cell, std):
     table = np.zeros((1, SIZE))
     table[0, cell] = 5.0
-    soft = wards.blurred(table, spread)
+    soft = wards.blurred(table, std)
     assert soft.sum() == pytest.approx(5) and (soft >= 0).all()
-    turned = wards.blurred(table.reshape(GRID, GRID).T.reshape(1, SIZE), spread)
+    turned = wards.blurred(table.reshape(GRID, GRID).T.reshape(1, SIZE), std)
     np.testing.assert_allclose(turned.reshape(GRID, GRID).T.ravel(), soft[0])
     assert wards.blurred(table, 0.0) is table
 

@@ -8,7 +8,7 @@ import pytest
 from tests.games.dota.small_matches import small_match, small_tables
 from understudy import games
 from understudy.data.runs import Run
-from understudy.games.dota.advice.match_context import Story, load_models
+from understudy.games.dota.advice.match_context import MatchContext, load_models
 from understudy.games.dota.report import panels
 from understudy.games.dota.report.item_timeline import items_panel
 from understudy.games.dota.sources.match_files import read_logs
@@ -27,27 +27,27 @@ def building(time, side, name):
 def shown(models, **changes):
     """The panels of a small match, by title."""
     match = small_match(**{"minutes": 11, "objectives": [], **changes})
-    found = panels.match_panels(Story(small_tables(match), None), models)
+    found = panels.match_panels(MatchContext(small_tables(match), None), models)
     return {panel.title: panel for panel in found}
 
 
 def test_a_swing_tells_what_happened_in_its_minute(models):
     """One jump of the lead, in the minute from 300 s (without it) to 360 s (with it)."""
-    told = [
+    events = [
         building(300, "bad", "tower1_top"),
         building(301, "bad", "tower1_mid"),
         {"time": 320, "type": "CHAT_MESSAGE_ROSHAN_KILL", "team": 3},
         {"time": 330, "type": "CHAT_MESSAGE_FIRSTBLOOD", "player_slot": 1},
-        {"time": 340, "type": "CHAT_MESSAGE_FIRSTBLOOD"},  # of nobody known: not told
+        {"time": 340, "type": "CHAT_MESSAGE_FIRSTBLOOD"},  # of nobody known: not shown
         building(360, "good", "melee_rax_bot"),
     ]
-    match = small_match(minutes=11, objectives=told)
+    match = small_match(minutes=11, objectives=events)
     match["radiant_gold_adv"] = [0] * 6 + [9000] * 6
     times = {0: (301, 360), 5: (300, 355)}
     for slot, seconds in times.items():
         log = [{"time": t, "key": "npc_dota_hero_x"} for t in seconds]
         match["players"][slot]["kills_log"] = log
-    found = panels.match_panels(Story(small_tables(match), None), models)
+    found = panels.match_panels(MatchContext(small_tables(match), None), models)
     swings = next(panel.html for panel in found if panel.title == "Swings")
     rows = re.findall(r"<tr><td[^>]*>(.*?)</td>.*?<td>([^<]*)</td></tr>", swings)
     words = dict(rows)
@@ -80,7 +80,7 @@ def test_wards_are_drawn_where_they_stood_and_while_they_did(models):
     match["players"][0]["obs_log"] = [{**ward, "time": 60}, {"time": 61, "ehandle": 3}]
     match["players"][0]["obs_left_log"] = [{**ward, "time": 100}]
     match["players"][6]["obs_log"] = [{"time": 90, "x": 128.0, "y": 192.0, "ehandle": 2}]
-    found = panels.match_panels(Story(small_tables(match), None), models)
+    found = panels.match_panels(MatchContext(small_tables(match), None), models)
     html = next(panel.html for panel in found if panel.title == "Wards")
     dots = re.findall(r'<circle cx="(\d+)" cy="(\d+)".*?from="(\d+)" data-to="(\d+)">', html)
     assert dots == [("0", "400", "60", "100"), ("200", "0", "90", "450")]
@@ -103,7 +103,7 @@ def test_items_are_named_with_their_minute_and_ticked_where_advised(models):
     match["players"][9]["hero_id"] = 9999
     log = [{"time": 400, "key": "blink"}, {"time": 430, "key": "item_of_<b>"}]
     match["players"][3]["purchase_log"] = log
-    html = items_panel(Story(small_tables(match), None), models).html
+    html = items_panel(MatchContext(small_tables(match), None), models).html
     players = html.split("<details")[1:]
     assert len(players) == 10 and "hero 9999" in players[9] and players[0].startswith(" open")
     assert "Blink Dagger 6</summary>" in players[3].replace("<br>", "")
@@ -123,10 +123,12 @@ def test_a_run_without_anything_shows_nothing(tmp_path):
     assert panels.run_panels(Run(tmp_path)) == []
 
 
-def test_a_run_shows_who_was_first_and_what_its_models_are_worth(tmp_path):
-    told = [building(100, "good", "tower1_mid")]
+def test_a_run_shows_who_was_first_and_how_good_its_models_are(tmp_path):
+    events = [building(100, "good", "tower1_mid")]
     (tmp_path / "a.jsonl").write_text(
-        "\n".join(json.dumps(small_match(k, objectives=told, radiant_win=k < 2)) for k in range(8))
+        "\n".join(
+            json.dumps(small_match(k, objectives=events, radiant_win=k < 2)) for k in range(8)
+        )
     )
     run = Run(tmp_path / "run")
     import_matches.take_in(games.load("dota"), run, read_logs(tmp_path / "a.jsonl"), {})

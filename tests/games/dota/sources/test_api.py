@@ -134,7 +134,9 @@ def test_a_server_may_ask_for_patience_but_not_for_any(ask, server, slept, asked
     assert download(ask, [5], tmp_path).new == 1 and slept == [waited]
 
 
-def test_what_is_refused_is_not_asked_for_again_and_progress_is_told(ask, server, slept, tmp_path):
+def test_what_is_refused_is_not_asked_for_again_and_progress_is_reported(
+    ask, server, slept, tmp_path
+):
     done = []
     assert download(ask, [404, 5, 404], tmp_path, done.append).new == 1
     assert len(server.asked) == 2 and slept == [] and done == [1, 2]

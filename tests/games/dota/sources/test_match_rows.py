@@ -44,7 +44,7 @@ def test_logs_of_a_player_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "expected"),
     [
         ({"player_slot": 3, "team": 3}, {"slot_idx": 3, "team": 0}),  # a player says more
         ({"player_slot": 130}, {"slot_idx": 7, "team": 1}),
@@ -55,9 +55,9 @@ def test_logs_of_a_player_by_hand():
         ({"key": 12}, {"target": "12"}),
     ],
 )
-def test_whose_an_objective_is(entry, told):
+def test_whose_an_objective_is(entry, expected):
     match = small_match(objectives=[{"time": 50, "type": "CHAT_MESSAGE_X", **entry}])
-    assert events(match, "objective") == [{"t": 50, "key": "CHAT_MESSAGE_X", **told}]
+    assert events(match, "objective") == [{"t": 50, "key": "CHAT_MESSAGE_X", **expected}]
 
 
 def test_fights_keep_their_number_and_who_killed_how_many():

@@ -73,9 +73,9 @@ def test_a_small_match_worked_out_by_hand():
 
 
 def test_nothing_tells_who_played(tmp_path):
-    told = json.dumps([table.to_pylist() for table in small_tables().values()])
+    rows_text = json.dumps([table.to_pylist() for table in small_tables().values()])
     kept = json.dumps(scrubbed(small_match(chat=[{"key": "gg"}])))
-    for text in (told, kept):
+    for text in (rows_text, kept):
         assert "somebody" not in text and "account" not in text and "gg" not in text
     assert rows_of(scrubbed(small_match())) == rows_of(small_match())
 
@@ -133,10 +133,13 @@ def test_every_kind_of_file_is_read_and_damage_costs_that_file_alone(tmp_path):
     (tmp_path / "notes.txt").write_text("not ours")
     numbers, words, _ = read(tmp_path)
     assert sorted(numbers) == [1, 2, 3]
-    said = dict(word.split(": ", 1) for word in words)
-    assert "cut off or damaged" in said["cut.json"] and "cannot be unpacked" in said["cut.json.gz"]
-    assert said["list.json[2]"] == "int where a match should be"
-    assert said["one.json"] == "match 1 was read before; the first stays"
+    reasons = dict(word.split(": ", 1) for word in words)
+    assert (
+        "cut off or damaged" in reasons["cut.json"]
+        and "cannot be unpacked" in reasons["cut.json.gz"]
+    )
+    assert reasons["list.json[2]"] == "int where a match should be"
+    assert reasons["one.json"] == "match 1 was read before; the first stays"
 
 
 def test_an_empty_folder_and_a_missing_one_are_told_apart(tmp_path):

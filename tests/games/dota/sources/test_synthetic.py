@@ -11,7 +11,7 @@ from understudy.games.dota.sources.synthetic import (
     LONGEST,
     LUCK,
     SHORTEST,
-    SPREAD,
+    STEP_STD,
     World,
     generate,
     true_chance,
@@ -65,12 +65,12 @@ def tables():
 )
 def test_the_truth_is_what_playing_on_gives(minute, advantage, difference):
     """Walk on from the state 40,000 times, as the module's first lines say."""
-    dice = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     lead, won, going = np.full(40_000, float(advantage)), np.zeros(40_000), np.ones(40_000, bool)
     for now in range(minute + 1, LONGEST + 1):
-        lead += DRIFT * difference + SPREAD * dice.normal(size=40_000)
-        over = going & (now >= SHORTEST) & ((dice.random(40_000) < END) | (now == LONGEST))
-        won[over] = (lead + LUCK * dice.normal(size=40_000) > 0)[over]
+        lead += DRIFT * difference + STEP_STD * rng.normal(size=40_000)
+        over = going & (now >= SHORTEST) & ((rng.random(40_000) < END) | (now == LONGEST))
+        won[over] = (lead + LUCK * rng.normal(size=40_000) > 0)[over]
         going &= ~over
     assert not going.any()
     assert float(true_chance(minute, advantage, difference)) == pytest.approx(won.mean(), abs=0.01)

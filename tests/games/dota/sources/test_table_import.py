@@ -1,4 +1,4 @@
-"""Tables made elsewhere: every layout gives the same recordings, and mistakes name the table."""
+"""Tables made elsewhere: however written, the same recordings; mistakes name the table."""
 
 import gc
 import json
@@ -53,10 +53,10 @@ def other_types_and_more(folder, name, table):
     pq.write_table(more.take(pa.array(range(len(more) - 1, -1, -1))), folder / f"{name}.parquet")
 
 
-@pytest.mark.parametrize("layout", [parts_by_dash, parts_in_a_folder, other_types_and_more])
-def test_every_layout_gives_the_same_recordings(layout, tables, tmp_path):
+@pytest.mark.parametrize("written", [parts_by_dash, parts_in_a_folder, other_types_and_more])
+def test_every_way_of_writing_gives_the_same_recordings(written, tables, tmp_path):
     for name, table in tables.items():
-        layout(tmp_path, name, table)
+        written(tmp_path, name, table)
     for name, rows in read(tmp_path).items():
         assert rows.equals(tables[name]), name
         rows.validate(full=True)

@@ -8,14 +8,14 @@ from scipy.optimize import minimize
 
 from understudy.data.stats import logistic, logit
 from understudy.games.dota.value import calibration
-from understudy.games.dota.value.calibration import METHODS, SHIFT_SPREAD, SLOPE_SPREAD
+from understudy.games.dota.value.calibration import METHODS, SHIFT_STD, SLOPE_STD
 
 
 def few_rows(seed=0, rows=60):
-    dice = np.random.default_rng(seed)
-    chance = logistic(1.5 * dice.normal(size=rows))
-    won = (dice.random(rows) < chance**2).astype(float)
-    return won, chance, dice.uniform(0.1, 1.0, rows), dice.integers(0, 20, rows)
+    rng = np.random.default_rng(seed)
+    chance = logistic(1.5 * rng.normal(size=rows))
+    won = (rng.random(rows) < chance**2).astype(float)
+    return won, chance, rng.uniform(0.1, 1.0, rows), rng.integers(0, 20, rows)
 
 
 @pytest.mark.parametrize(("slope_prior", "shift_prior"), [(0.0, 0.0), (44.0, 100.0), (3.0, 0.5)])
@@ -23,8 +23,8 @@ def test_slope_and_shift_are_the_likeliest_under_their_priors(slope_prior, shift
     won, chance, weight, _ = few_rows()
 
     def loss(beta):
-        said = 1 / (1 + np.exp(-(beta[0] * np.log(chance / (1 - chance)) + beta[1])))
-        rows = -(won * np.log(said) + (1 - won) * np.log(1 - said))
+        predicted = 1 / (1 + np.exp(-(beta[0] * np.log(chance / (1 - chance)) + beta[1])))
+        rows = -(won * np.log(predicted) + (1 - won) * np.log(1 - predicted))
         prior = slope_prior * (beta[0] - 1) ** 2 + shift_prior * beta[1] ** 2
         return weight @ rows + prior / 2
 
@@ -37,8 +37,8 @@ def test_an_infinite_prior_keeps_the_slope():
     won, chance, weight, _ = few_rows()
     slope, shift = calibration.slope_and_shift(won, chance, weight, np.inf, 0.0)
     assert slope == 1.0
-    said = logistic(logit(chance) + shift)
-    assert weight @ said == pytest.approx(weight @ won, abs=1e-4)  # as many wins as were seen
+    predicted = logistic(logit(chance) + shift)
+    assert weight @ predicted == pytest.approx(weight @ won, abs=1e-4)  # as many wins as were seen
 
 
 @pytest.mark.parametrize("name", ["intercept", "platt", "shrunk", "cautious"])
@@ -53,7 +53,7 @@ def test_methods_know_no_side(name):
 def test_the_prior_is_a_few_matches_strong():
     won, chance, weight, match = few_rows()
     free = calibration.slope_and_shift(won, chance, weight)
-    priors = SLOPE_SPREAD**-2, SHIFT_SPREAD**-2
+    priors = SLOPE_STD**-2, SHIFT_STD**-2
     held = calibration.slope_and_shift(won, chance, weight, *priors)
 
     def surprise(found):
@@ -76,10 +76,10 @@ ROWS = st.lists(
 @settings(max_examples=60)
 def test_isotonic_is_the_largest_mean_from_the_left_of_the_least_to_the_right(rows):
     """max over starts, min over ends, of the mean between: slow, and it is the definition."""
-    rows = {said: (won, heavy) for won, said, heavy in rows}  # one row for each chance
+    rows = {predicted: (won, heavy) for won, predicted, heavy in rows}  # one row for each chance
     at = np.array(sorted(rows)) / 100
-    won = np.array([rows[said][0] for said in sorted(rows)], float)
-    weight = np.array([rows[said][1] for said in sorted(rows)], float)
+    won = np.array([rows[predicted][0] for predicted in sorted(rows)], float)
+    weight = np.array([rows[predicted][1] for predicted in sorted(rows)], float)
     curve = calibration.isotonic(won, at, weight, np.arange(len(at)))(at)
     for k in range(len(at)):
         means = [
@@ -120,7 +120,7 @@ def test_all_methods_answer_with_chances():
     won, chance, weight, match = few_rows(3)
     ends = np.array([0.0, 1e-9, 0.5, 1 - 1e-9, 1.0])
     for name, method in METHODS.items():
-        said = method(won, chance, weight, match)(ends)
-        assert ((said >= 0) & (said <= 1)).all(), name
-        assert (np.diff(said) >= 0).all(), name
+        predicted = method(won, chance, weight, match)(ends)
+        assert ((predicted >= 0) & (predicted <= 1)).all(), name
+        assert (np.diff(predicted) >= 0).all(), name
     assert calibration.CHOSEN in METHODS

@@ -1,4 +1,4 @@
-"""A value model on disk, and what it says one state is worth beside another."""
+"""A value model on disk, and the value delta it sees between two states."""
 
 import json
 
@@ -10,17 +10,17 @@ from understudy.errors import InputError
 from understudy.games.dota.features.samples import swapped
 from understudy.games.dota.value import checkpoint
 from understudy.games.dota.value.blend import Blend
-from understudy.games.dota.value.checkpoint import NAMES, ValueModel, Worth
+from understudy.games.dota.value.checkpoint import NAMES, ValueDelta, ValueModel
 from understudy.games.dota.value.linear import Constant, Linear
 from understudy.games.dota.value.symmetric import Symmetric, symmetric
 
 
-def model(constant=0.0, spread=0.1, **weights):
-    told = np.zeros(len(NAMES) + 1)
+def model(constant=0.0, standard_error=0.1, **weights):
+    beta = np.zeros(len(NAMES) + 1)
     for name, weight in weights.items():
-        told[NAMES.index(name)] = weight
-    told[-1] = constant
-    linear = Linear(symmetric, {"y_win": told}, np.full(len(told), spread))
+        beta[NAMES.index(name)] = weight
+    beta[-1] = constant
+    linear = Linear(symmetric, {"y_win": beta}, np.full(len(beta), standard_error))
     return ValueModel(linear, ("7.38",), {"t_min": (0.0, 60.0), "gold_total": (0.0, 9000.0)})
 
 
@@ -33,31 +33,31 @@ def model(constant=0.0, spread=0.1, **weights):
         (0.0, 1.0, "+0.0 ± 100.0"),
     ],
 )
-def test_worth_in_words_never_says_less_than_nothing(gain, error, text):
-    assert str(Worth(gain, error)) == text
+def test_a_value_delta_in_words_never_says_less_than_nothing(gain, error, text):
+    assert str(ValueDelta(gain, error)) == text
 
 
-def test_worth_by_hand():
+def test_a_value_delta_by_hand():
     value = model(kills=0.5)
     before, after = blank_samples([1, 1]), blank_samples([1, 1], kills=[2, -2])
-    up, down = value.worth(after, before, 0)
+    up, down = value.value_deltas(after, before, 0)
     chance = 1 / (1 + np.exp(-1))
     assert up.gain == pytest.approx(chance - 0.5) and down.gain == pytest.approx(0.5 - chance)
     middle = (chance + 0.5) / 2
     assert up.error == pytest.approx(middle * (1 - middle) * 0.1 * 2)  # two kills, 0.1 each
-    assert value.worth(before, before, 0)[0] == Worth(0.0, 0.0)
+    assert value.value_deltas(before, before, 0)[0] == ValueDelta(0.0, 0.0)
 
 
-def test_worth_for_dire_is_that_for_radiant_with_the_sides_swapped():
+def test_a_value_delta_for_dire_is_that_for_radiant_with_the_sides_swapped():
     value = model(kills=0.4, gold=0.7, towers=-0.2)
     before = blank_samples([1], kills=3, radiant_gold_adv=1500, t_min=10)
     after = blank_samples([1], kills=1, radiant_gold_adv=2500, towers_2=1, t_min=10)
-    (radiant,) = value.worth(after, before, 0)
-    (dire,) = value.worth(swapped(after), swapped(before), 1)
+    (radiant,) = value.value_deltas(after, before, 0)
+    (dire,) = value.value_deltas(swapped(after), swapped(before), 1)
     assert dire.gain == pytest.approx(radiant.gain) and dire.error == pytest.approx(radiant.error)
-    (other,) = value.worth(after, before, 1)
+    (other,) = value.value_deltas(after, before, 1)
     assert other.gain == -radiant.gain and other.error == radiant.error
-    (back,) = value.worth(before, after, 0)
+    (back,) = value.value_deltas(before, after, 0)
     assert back.gain == -radiant.gain
 
 
@@ -84,9 +84,9 @@ def test_what_is_written_is_read_back_to_nine_digits(fitted, tmp_path):
     read = checkpoint.load(tmp_path / "model.json")
     for label, weights in blend.linear.weights.items():
         np.testing.assert_allclose(read.linear.weights[label], weights, rtol=1e-8)
-    np.testing.assert_allclose(read.linear.spread, blend.linear.spread, rtol=1e-8)
-    told = json.loads((tmp_path / "model.json").read_text())
-    assert told["matches"] == 30 and told["seed"] == 5
+    np.testing.assert_allclose(read.linear.standard_errors, blend.linear.standard_errors, rtol=1e-8)
+    content = json.loads((tmp_path / "model.json").read_text())
+    assert content["matches"] == 30 and content["seed"] == 5
     checkpoint.save(tmp_path / "again", blend, rows, seed=5)
     assert (tmp_path / "again/model.json").read_bytes() == (tmp_path / "model.json").read_bytes()
     assert [path.name for path in (tmp_path / "again").iterdir()] == ["model.json"]
@@ -95,11 +95,11 @@ def test_what_is_written_is_read_back_to_nine_digits(fitted, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda told: told | {"format": 1},
-        lambda told: {name: part for name, part in told.items() if name != "seen"},
-        lambda told: told | {"spread": ["much"]},
-        lambda told: told | {"weights": None, "seen": []},
-        lambda told: [told],
+        lambda content: content | {"format": 1},
+        lambda content: {name: part for name, part in content.items() if name != "seen"},
+        lambda content: content | {"spread": ["much"]},
+        lambda content: content | {"weights": None, "seen": []},
+        lambda content: [content],
     ],
 )
 def test_a_file_that_is_no_model_says_how_to_make_one(change, fitted, tmp_path):

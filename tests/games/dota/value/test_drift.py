@@ -34,9 +34,9 @@ def test_verdicts_at_their_borders(matches, slope, excess_low, word):
 
 def watched(matches=40, rows=3, patches=(57, 58), seed=0):
     """Matches of two patches; Radiant wins by a lead that the model reads."""
-    dice = np.random.default_rng(seed)
-    lead = dice.normal(0, 3000, matches).repeat(rows)
-    won = (dice.random(matches) < logistic(lead[::rows] / 1000)).repeat(rows).astype(float)
+    rng = np.random.default_rng(seed)
+    lead = rng.normal(0, 3000, matches).repeat(rows)
+    won = (rng.random(matches) < logistic(lead[::rows] / 1000)).repeat(rows).astype(float)
     found = blank_samples(
         np.arange(matches).repeat(rows),
         {"y_win": won},
@@ -48,10 +48,12 @@ def watched(matches=40, rows=3, patches=(57, 58), seed=0):
     return Samples(found.features, found.match_id, patch, found.start_time, found.labels)
 
 
-def model(seen, patches=("7.38",)):
+def model(feature_ranges, patches=("7.38",)):
     weights = np.zeros(len(NAMES) + 1)
     weights[NAMES.index("gold")] = 1.0
-    return ValueModel(Linear(symmetric, {"y_win": weights}, np.ones(len(weights))), patches, seen)
+    return ValueModel(
+        Linear(symmetric, {"y_win": weights}, np.ones(len(weights))), patches, feature_ranges
+    )
 
 
 def test_ranges_are_the_least_and_most_of_training():
@@ -83,7 +85,7 @@ def test_a_line_per_patch_by_hand():
 
 
 def test_matches_draw_together_whatever_their_length():
-    """A match told in more rows weighs no more."""
+    """A match with more rows weighs no more."""
     rows = watched(60, patches=(57,))
     more = rows.where(np.concatenate([np.arange(len(rows)), np.flatnonzero(rows.match_id < 9)] * 2))
     value = model({})
@@ -95,14 +97,14 @@ def test_matches_draw_together_whatever_their_length():
 def test_what_a_model_was_trained_on_is_not_watched(tmp_path):
     rows = watched()
     value = model(ranges(rows), patches=("7.37", "7.38"))
-    told = watch(value, rows, tmp_path)
-    assert told["left_out"] == 0 and told["trained_on"] == ["7.37", "7.38"]
-    assert [line["matches"] for line in told["drift"]] == [20, 20]
+    judged = watch(value, rows, tmp_path)
+    assert judged["left_out"] == 0 and judged["trained_on"] == ["7.37", "7.38"]
+    assert [line["matches"] for line in judged["drift"]] == [20, 20]
     (tmp_path / "splits").mkdir()
     (tmp_path / "splits/train.txt").write_text("".join(f"{k}\n" for k in range(25)) + "999\n")
-    told = watch(value, rows, tmp_path)
-    assert told["left_out"] == 25
-    assert [(line["patch"], line["matches"]) for line in told["drift"]] == [("7.39", 15)]
+    judged = watch(value, rows, tmp_path)
+    assert judged["left_out"] == 25
+    assert [(line["patch"], line["matches"]) for line in judged["drift"]] == [("7.39", 15)]
     (tmp_path / "splits/train.txt").write_text("".join(f"{k}\n" for k in range(40)))
     with pytest.raises(InputError, match="all matches of this run were trained on"):
         watch(value, rows, tmp_path)

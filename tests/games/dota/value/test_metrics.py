@@ -10,7 +10,7 @@ from understudy.games.dota.features.samples import ALL_NAMES, Samples
 from understudy.games.dota.value import calibration, drift, metrics
 from understudy.games.dota.value.linear import fit_linear, fit_logistic
 
-DICE = np.random.default_rng(0)
+RNG = np.random.default_rng(0)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=2, max_size=40))
@@ -41,9 +41,9 @@ def test_reliability_by_hand():
 
 
 def test_regressions_find_what_made_the_data():
-    columns = DICE.normal(size=(40_000, 2))
+    columns = RNG.normal(size=(40_000, 2))
     score = 0.8 * columns[:, 0] - 0.4 * columns[:, 1] + 0.2
-    won = (DICE.random(40_000) < logistic(score)).astype(float)
+    won = (RNG.random(40_000) < logistic(score)).astype(float)
     ones, none = np.ones(40_000), np.full(2, 1e-6)
     assert fit_logistic(columns, won, ones, none) == pytest.approx([0.8, -0.4, 0.2], abs=0.05)
     assert fit_linear(columns, score, ones, none) == pytest.approx([0.8, -0.4, 0.2])
@@ -53,13 +53,13 @@ def test_regressions_find_what_made_the_data():
 
 def rows_of(matches, slope=1.0, shift=0.0, seed=0):
     """Chances as a model says them, and results that come by other odds."""
-    dice = np.random.default_rng(seed)
-    said = logistic(dice.normal(size=matches))
-    won = (dice.random(matches) < logistic(slope * logit(said) + shift)).astype(float)
+    rng = np.random.default_rng(seed)
+    predicted = logistic(rng.normal(size=matches))
+    won = (rng.random(matches) < logistic(slope * logit(predicted) + shift)).astype(float)
     rows = 10  # minutes that say the same
     return (
         won.repeat(rows),
-        said.repeat(rows),
+        predicted.repeat(rows),
         np.full(10 * matches, 0.1),
         np.arange(matches).repeat(rows),
     )
@@ -67,16 +67,16 @@ def rows_of(matches, slope=1.0, shift=0.0, seed=0):
 
 @pytest.mark.parametrize("name", ["platt", "shrunk", "cautious"])
 def test_methods_find_a_slope_when_there_is_plenty(name):
-    won, said, weight, match = rows_of(20_000, slope=0.5, shift=0.3)
-    better = calibration.METHODS[name](won, said, weight, match)(np.array([0.2, 0.9]))
+    won, predicted, weight, match = rows_of(20_000, slope=0.5, shift=0.3)
+    better = calibration.METHODS[name](won, predicted, weight, match)(np.array([0.2, 0.9]))
     assert better == pytest.approx(logistic(0.5 * logit(np.array([0.2, 0.9])) + 0.3), abs=0.02)
 
 
 def test_intercept_shifts_and_isotonic_rises():
-    won, said, weight, match = rows_of(20_000, shift=0.5)
-    better = calibration.intercept(won, said, weight, match)(np.array([0.2, 0.9]))
+    won, predicted, weight, match = rows_of(20_000, shift=0.5)
+    better = calibration.intercept(won, predicted, weight, match)(np.array([0.2, 0.9]))
     assert better == pytest.approx(logistic(logit(np.array([0.2, 0.9])) + 0.5), abs=0.01)
-    curve = calibration.isotonic(won, said, weight, match)(np.linspace(0, 1, 50))
+    curve = calibration.isotonic(won, predicted, weight, match)(np.linspace(0, 1, 50))
     assert (np.diff(curve) >= 0).all() and 0.01 <= curve[0] < curve[-1] <= 0.99
 
 
@@ -90,16 +90,16 @@ def test_isotonic_pools_neighbours_out_of_order():
 def test_few_matches_move_a_cautious_calibration_hardly_ever():
     moved = 0
     for seed in range(40):
-        won, said, weight, match = rows_of(25, seed=seed)
-        better = calibration.cautious(won, said, weight, match)(said)
-        moved += not np.array_equal(better, said)
-        assert np.abs(better - said).max() < 0.1
+        won, predicted, weight, match = rows_of(25, seed=seed)
+        better = calibration.cautious(won, predicted, weight, match)(predicted)
+        moved += not np.array_equal(better, predicted)
+        assert np.abs(better - predicted).max() < 0.1
     assert moved <= 6
 
 
 def test_a_bias_is_believed_only_where_it_is_clear():
     match = np.arange(400).repeat(5)
-    truth = DICE.normal(size=400).repeat(5) * 600
+    truth = RNG.normal(size=400).repeat(5) * 600
     plain, careful = calibration.bias(truth, np.zeros(2000), match)
     assert careful == 0 and abs(plain) < 120
     plain, careful = calibration.bias(truth + 500, np.zeros(2000), match)
@@ -111,14 +111,14 @@ def test_a_bias_is_believed_only_where_it_is_clear():
 )
 def test_the_monitor_says_when_not_to_trust(slope, word):
     assert drift.verdict(10, 1, 1, 0) == "too few to say (10 of 30)"
-    won, said, _, match = rows_of(3000, slope=slope)
+    won, predicted, _, match = rows_of(3000, slope=slope)
 
     features = np.zeros((len(won), len(ALL_NAMES)), np.float32)
     features[:, ALL_NAMES.index("t_min")] = won
     patch = np.full(len(won), 57)
     rows = Samples(features, match, patch, patch, {"y_win": won})
-    (told,) = drift.drift(rows, said, {"t_min": (0.0, 0.5)}, draws=100)
-    line = drift.Drift(**told)
+    (figures,) = drift.drift(rows, predicted, {"t_min": (0.0, 0.5)}, draws=100)
+    line = drift.Drift(**figures)
     assert line.patch == "7.38" and line.matches == 3000
     assert line.verdict.startswith(word)
     assert line.slope == pytest.approx(slope, abs=0.1)

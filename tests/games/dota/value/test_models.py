@@ -1,4 +1,4 @@
-"""Models of the line-up beside their definitions: what they minimise, and how sides swap."""
+"""Models of the comparison beside their definitions: what they minimise, and how sides swap."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from understudy.games.dota.value.linear import (
     fit_linear,
     fit_logistic,
     seven,
-    spread_of,
+    standard_errors,
 )
 from understudy.games.dota.value.symmetric import MAJOR, MINOR, Symmetric, sum_of, symmetric
 from understudy.games.dota.value.trees import ODD, V0, V1, Boosted, Trees
@@ -31,10 +31,10 @@ def samples():
 @pytest.fixture(scope="module")
 def problem():
     """Rows of unlike weight and columns of unlike penalty, so that nothing can trade places."""
-    dice = np.random.default_rng(4)
-    columns = dice.normal(size=(300, 3)) * (1.0, 0.3, 2.0)
-    weight, penalty = dice.uniform(0.2, 3.0, 300), np.array([0.5, 4.0, 20.0])
-    won = (dice.random(300) < logistic(columns @ [0.8, -1.5, 0.3] - 0.4)).astype(float)
+    rng = np.random.default_rng(4)
+    columns = rng.normal(size=(300, 3)) * (1.0, 0.3, 2.0)
+    weight, penalty = rng.uniform(0.2, 3.0, 300), np.array([0.5, 4.0, 20.0])
+    won = (rng.random(300) < logistic(columns @ [0.8, -1.5, 0.3] - 0.4)).astype(float)
     return columns, won, weight, penalty
 
 
@@ -93,7 +93,7 @@ def test_errors_of_weights_are_by_the_curvature_of_the_loss(problem):
             ends += loss(beta - one - other) - loss(beta - one + other)
             curve[i, j] = ends / (4 * step**2)
     expected = np.sqrt(np.diag(np.linalg.inv(curve)))
-    assert spread_of(columns, beta, weight, penalty) == pytest.approx(expected, rel=1e-3)
+    assert standard_errors(columns, beta, weight, penalty) == pytest.approx(expected, rel=1e-3)
 
 
 def test_logit_undoes_logistic_and_neither_overflows():
@@ -158,7 +158,10 @@ def test_minor_features_are_held_tighter(samples):
 
     assert size(tight, minor) < size(loose, minor) / 10
     assert size(tight, slice(0, len(MAJOR))) > size(loose, slice(0, len(MAJOR))) / 10
-    assert loose.spread.shape == loose.weights["y_win"].shape and (loose.spread > 0).all()
+    assert (
+        loose.standard_errors.shape == loose.weights["y_win"].shape
+        and (loose.standard_errors > 0).all()
+    )
 
 
 def test_regression_on_seven_says_what_its_weights_say(samples):
@@ -203,9 +206,9 @@ def test_trees_are_the_same_by_their_seed_and_stop_when_nothing_gets_better(samp
     pytest.importorskip("xgboost", reason="trees are XGBoost's")
     recipe = Trees(V0, rounds=30, rate=0.5, patience=2, labels=("y_win",))
     one, same, other = (recipe.fit(samples, samples, seed) for seed in (1, 1, 2))
-    said = [model.predict("y_win", samples) for model in (one, same, other)]
-    np.testing.assert_array_equal(said[0], said[1])
-    assert not np.array_equal(said[0], said[2])
+    predicted = [model.predict("y_win", samples) for model in (one, same, other)]
+    np.testing.assert_array_equal(predicted[0], predicted[1])
+    assert not np.array_equal(predicted[0], predicted[2])
     turned = samples.where(np.arange(len(samples)))
     turned.labels["y_win"][:] = 1 - turned.labels["y_win"]
     stopped = recipe.fit(samples, turned, 1).boosters["y_win"]

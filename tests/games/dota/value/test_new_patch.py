@@ -58,23 +58,23 @@ def run(tmp_path_factory):
 
 
 def test_training_on_earlier_patches_and_testing_on_the_new_one(run):
-    told = json.loads((run / "models/value-quick/evaluation.json").read_text())
-    split = told["split"]
+    evaluation = json.loads((run / "models/value-quick/evaluation.json").read_text())
+    split = evaluation["split"]
     assert split["test"] == {"matches": MATCHES // 3, "patches": ["7.39"]}
     assert split["train"]["patches"] == ["7.37", "7.38"] and split["val"]["patches"] == ["7.38"]
-    assert set(told["line_up"]) == {"constant", "LR-7", "XGBoost v0", "XGBoost v1", "best"}
-    for score in told["line_up"].values():
+    assert set(evaluation["line_up"]) == {"constant", "LR-7", "XGBoost v0", "XGBoost v1", "best"}
+    for score in evaluation["line_up"].values():
         assert np.isfinite(list(score["beside_bar"].values())).all()
         assert np.isfinite(score["log_loss"]) and np.isfinite(score["dxp_rmse"])
-    assert told["line_up"]["best"]["auc"] > 0.6
-    assert [line["patch"] for line in told["drift"]] == ["7.38", "7.39"]
+    assert evaluation["line_up"]["best"]["auc"] > 0.6
+    assert [line["patch"] for line in evaluation["drift"]] == ["7.38", "7.39"]
 
 
 def test_what_is_printed_fits_eighty_columns(run):
     *lines, folder = (run.parent / "printed.txt").read_text().splitlines()
     assert max(map(len, lines)) <= 80 and not any("…" in line for line in lines)
     assert folder.startswith(str(run))
-    assert "the line-up: train 90 (7.37-7.38), val 10 (7.38), test 50 (7.39)" in lines[0]
+    assert "model comparison: train 90 (7.37-7.38), val 10 (7.38), test 50 (7.39)" in lines[0]
 
 
 def test_a_test_patch_must_be_there_and_have_earlier_ones(run):
@@ -107,13 +107,13 @@ def test_drift_of_a_model_on_another_runs_matches(run, tmp_path):
     assert understudy("record dota --synthetic 120", "--out", other).code == 0
     assert understudy("encode dota --workers 0 --quiet", "--out", other).code == 0
     model = run / "models/value-quick"
-    told = json.loads(understudy("drift dota --json --model", model, "--out", other).out)
+    judged = json.loads(understudy("drift dota --json --model", model, "--out", other).out)
     # Another world, but made-up matches share their numbers: 90 of them were trained on.
-    assert told["trained_on"] == ["7.37", "7.38"] and told["left_out"] == 90
-    assert {line["patch"] for line in told["drift"]} <= {"7.36", "7.37", "7.38"}
-    assert sum(line["matches"] for line in told["drift"]) == 120 - 90
-    told = json.loads(understudy("drift dota --json --model", model, "--out", run).out)
-    by_patch = {line["patch"]: line for line in told["drift"]}
+    assert judged["trained_on"] == ["7.37", "7.38"] and judged["left_out"] == 90
+    assert {line["patch"] for line in judged["drift"]} <= {"7.36", "7.37", "7.38"}
+    assert sum(line["matches"] for line in judged["drift"]) == 120 - 90
+    judged = json.loads(understudy("drift dota --json --model", model, "--out", run).out)
+    by_patch = {line["patch"]: line for line in judged["drift"]}
     trained = json.loads((model / "evaluation.json").read_text())["drift"]
     (same,) = [line for line in trained if line["patch"] == "7.39"]
     assert by_patch["7.39"] == pytest.approx(same)

@@ -1,4 +1,4 @@
-"""The line-up on made-up matches whose chances are known."""
+"""The model comparison on made-up matches whose chances are known."""
 
 import json
 
@@ -66,10 +66,10 @@ def truth_of(samples, run):
 
 def test_the_known_chance_is_recovered(run, trained):
     _, test, model = trained
-    said, truth = model.predict("y_win", test), truth_of(test, run)
-    assert calibration_error(reliability(truth, said, test.weights())) < 0.02
-    assert np.abs(said - truth).mean() < 0.06
-    assert np.corrcoef(said, truth)[0, 1] > 0.97
+    predicted, truth = model.predict("y_win", test), truth_of(test, run)
+    assert calibration_error(reliability(truth, predicted, test.weights())) < 0.02
+    assert np.abs(predicted - truth).mean() < 0.06
+    assert np.corrcoef(predicted, truth)[0, 1] > 0.97
 
 
 def test_swapping_sides_turns_the_prediction_around(trained):
@@ -108,8 +108,8 @@ def test_a_saved_model_says_the_same(trained, tmp_path):
     far = train.where(np.arange(3))
     far.features[:] = 1e9
     assert "radiant_gold_adv is beyond the" in read.out_of_range(far)[0]
-    told = json.loads((tmp_path / "model.json").read_text())
-    (tmp_path / "model.json").write_text(json.dumps(told | {"columns": ["gold"]}))
+    content = json.loads((tmp_path / "model.json").read_text())
+    (tmp_path / "model.json").write_text(json.dumps(content | {"columns": ["gold"]}))
     with pytest.raises(InputError, match="made for other features"):
         checkpoint.load(tmp_path / "model.json")
     with pytest.raises(InputError, match="Train one: understudy train dota value"):
@@ -159,9 +159,9 @@ def test_split_files_are_read_back(tmp_path):
         splits.read_split(tmp_path)
 
 
-def test_the_quick_line_up_is_fitted_judged_and_printed(run, tmp_path, capsys):
-    pytest.importorskip("xgboost", reason="the line-up compares with XGBoost")
-    from understudy.games.dota.report.terminal import print_line_up
+def test_the_quick_comparison_is_fitted_judged_and_printed(run, tmp_path, capsys):
+    pytest.importorskip("xgboost", reason="the model comparison needs XGBoost")
+    from understudy.games.dota.report.terminal import print_comparison
 
     evaluation = train_stage.train(GAME, run, "value-quick", seed=1)
     scores = evaluation["line_up"]
@@ -172,24 +172,24 @@ def test_the_quick_line_up_is_fitted_judged_and_printed(run, tmp_path, capsys):
     assert [row["matches"] for row in evaluation["few_shot"]] == [25, 50, 100, 200]
     again = train_stage.train(GAME, run, "value-quick", seed=1)
     assert again == evaluation  # read, not fitted again
-    print_line_up(evaluation)
-    told = capsys.readouterr().out
-    assert "beside LR-7" in told and "is it still right?" in told
+    print_comparison(evaluation)
+    printed = capsys.readouterr().out
+    assert "beside LR-7" in printed and "is it still right?" in printed
     assert checkpoint.load(run.model("value-quick") / "model.json").patches
     text = report_stage.report(run, tmp_path / "report.html").read_text()
     assert "Value: value-quick" in text and "Who is first wins how often" in text
     assert "value-quick: loss" not in text  # it has no steps to draw
 
 
-def test_without_xgboost_the_line_up_says_what_to_install(monkeypatch):
+def test_without_xgboost_the_comparison_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "xgboost", None)
     with pytest.raises(InputError, match="pip install xgboost-cpu"):
         import_xgboost()
 
 
 def test_recipes_tell_their_settings_apart():
-    told = {json.dumps(recipe.settings()) for recipe in RECIPES.values()}
-    assert len(told) == len(RECIPES)
+    settings = {json.dumps(recipe.settings()) for recipe in RECIPES.values()}
+    assert len(settings) == len(RECIPES)
 
 
 def test_a_regression_on_few_matches_does_not_run_away():

@@ -8,7 +8,6 @@ Objectives: what the rules allow now. Wards: one more of ours stands; the model 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from understudy.games.dota import facts
 from understudy.games.dota.features import features
 from understudy.games.dota.features.inventory import Inventory, item_keys
 from understudy.games.dota.features.samples import Samples
-from understudy.games.dota.features.timeline import Course, Floats
-from understudy.games.dota.policies.next_item import BAND, BANDS, Habits
-from understudy.games.dota.value.checkpoint import ValueModel, Worth
+from understudy.games.dota.features.timeline import Bools, Floats, Timeline
+from understudy.games.dota.policies.next_item import BAND, BANDS, FrequencyTables
+from understudy.games.dota.value.checkpoint import ValueDelta, ValueModel
 
 Changes = dict[str, float]
 """Features, and by how much they change for a side that is Radiant; signs turn for Dire."""
@@ -42,14 +41,14 @@ class ItemChoice:
     """That others buy it next in such a state."""
     left: float
     """Gold left to pay."""
-    worth: Worth
+    value_delta: ValueDelta
     """Beside the same gold spent as others spend it."""
 
 
-def possible(habits: Habits, held: Inventory, t: int) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+def possible(frequencies: FrequencyTables, held: Inventory, t: int) -> Bools:
     """[I]: not owned, and bought by somebody by this time of a match."""
     until = min(max(t // BAND, 0), BANDS - 1)
-    counts = [row for band, row in habits.counts["time"].items() if band <= until]
+    counts = [row for band, row in frequencies.counts["time"].items() if band <= until]
     bought: Floats = np.sum(counts, axis=0) if counts else np.zeros(len(item_keys()))
     return ~held.owned & (bought > 0)
 
@@ -59,7 +58,7 @@ def item_choices(
     now: Samples,
     held: Inventory,
     chance: Floats,
-    allowed: "np.ndarray[Any, np.dtype[np.bool_]]",
+    allowed: Bools,
     team: int,
     most: int,
 ) -> list[ItemChoice]:
@@ -72,13 +71,14 @@ def item_choices(
     share = [float(chance[number]) for number in numbers]
     usual = _usual(bought, share, [gold for gold, _ in takes])
     others = [{name: gold * x for name, x in usual.items()} for gold, _ in takes[:most]]
+    # Each item beside the same gold spent as usual: gold earned does not fall when it is paid out.
     states, beside = (
         now.altered([for_side(change, team) for change in some]) for some in (bought[:most], others)
     )
-    worths = model.worth(states, beside, team)
+    deltas = model.value_deltas(states, beside, team)
     return [
-        ItemChoice(item_keys()[numbers[k]], share[k], takes[k][0], worth)
-        for k, worth in enumerate(worths)
+        ItemChoice(item_keys()[numbers[k]], share[k], takes[k][0], delta)
+        for k, delta in enumerate(deltas)
     ]
 
 
@@ -136,7 +136,7 @@ class Objective:
     caution: str = ""
 
 
-def objectives(match: Course, now: int, team: int) -> list[Objective]:
+def objectives(match: Timeline, now: int, team: int) -> list[Objective]:
     """What a side may take now by the rules: nothing that fell, nothing behind what stands."""
     things = match.events["objective"]
     past = things.t <= now
@@ -147,10 +147,10 @@ def objectives(match: Course, now: int, team: int) -> list[Objective]:
         for target in things.target.filter(past).to_pylist()
         if target and prefix in target
     }
-    found = [one for lane in LANES for one in _in_lane(lane, fallen)]
+    allowed = [one for lane in LANES for one in _in_lane(lane, fallen)]
     if any(f"tower3_{lane}" in fallen for lane in LANES) and _ancient_towers(match, now, other) < 2:
-        found.append(Objective("tower before the Ancient", {"towers_4": 1}))
-    return found + _roshan(match, now)
+        allowed.append(Objective("tower before the Ancient", {"towers_4": 1}))
+    return allowed + _roshan(match, now)
 
 
 def _in_lane(lane: str, fallen: set[str]) -> list[Objective]:
@@ -165,14 +165,14 @@ def _in_lane(lane: str, fallen: set[str]) -> list[Objective]:
     ]
 
 
-def _ancient_towers(match: Course, now: int, other: str) -> int:
+def _ancient_towers(match: Timeline, now: int, other: str) -> int:
     """How many of the two that stand before an Ancient have fallen; they share one name."""
     things = match.events["objective"]
     names = things.target.filter(things.t <= now).to_pylist()
     return names.count(f"npc_dota_{other}_tower4")
 
 
-def _roshan(match: Course, now: int) -> list[Objective]:
+def _roshan(match: Timeline, now: int) -> list[Objective]:
     things = match.events["objective"]
     keys = things.key.filter(things.t <= now).to_pylist()
     times = things.t[things.t <= now].tolist()

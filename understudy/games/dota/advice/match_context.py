@@ -1,4 +1,4 @@
-"""One match, minute by minute, with what the value model says of each: for advice and for pages."""
+"""The context of one match: its timeline, gold and samples, for advice and for pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from understudy.errors import InputError
 from understudy.games.dota import facts
 from understudy.games.dota.features import team_rating as strength
 from understudy.games.dota.features.encode import all_features
-from understudy.games.dota.features.inventory import Purse
+from understudy.games.dota.features.inventory import GoldEstimate
 from understudy.games.dota.features.samples import Samples, samples_of
-from understudy.games.dota.features.timeline import Course, Floats, course
+from understudy.games.dota.features.timeline import Floats, Timeline, build_timeline
 from understudy.games.dota.policies import recipes
 from understudy.games.dota.policies.next_item import NextItem
 from understudy.games.dota.policies.wards import WardSpots
@@ -43,23 +43,23 @@ class Models:
 
 def load_models(folder: Path | None = None) -> Models:
     """From a run's `models`, or those that come with the program."""
-    places = {"value": SHIPPED, "items": SHIPPED, "wards": SHIPPED}
+    folders = {"value": SHIPPED, "items": SHIPPED, "wards": SHIPPED}
     if folder is not None:
-        places = {name: folder / name for name in places}
-        if not places["value"].is_dir() and (folder / "value-time").is_dir():
-            places["value"] = folder / "value-time"
-    wards, life = recipes.load_wards(places["wards"] / recipes.WARDS_FILE)
+        folders = {name: folder / name for name in folders}
+        if not folders["value"].is_dir() and (folder / "value-time").is_dir():
+            folders["value"] = folder / "value-time"
+    wards, life = recipes.load_wards(folders["wards"] / recipes.WARDS_FILE)
     return Models(
-        checkpoint.load(places["value"] / checkpoint.MODEL_FILE),
-        recipes.load_items(places["items"] / recipes.ITEMS_FILE),
+        checkpoint.load(folders["value"] / checkpoint.MODEL_FILE),
+        recipes.load_items(folders["items"] / recipes.ITEMS_FILE),
         wards,
         life,
     )
 
 
 @dataclass(frozen=True)
-class Story:
-    """One match that has minutes."""
+class MatchContext:
+    """One match that has minutes, and all that is worked out from it."""
 
     tables: Mapping[str, pa.Table]
     strength: strength.Strength | None
@@ -68,8 +68,8 @@ class Story:
     @cached_property
     def outline(self) -> dict[str, Any]:
         """Its row of the table of matches."""
-        found: dict[str, Any] = self.tables[MATCHES.name].to_pylist()[0]
-        return found
+        row: dict[str, Any] = self.tables[MATCHES.name].to_pylist()[0]
+        return row
 
     @property
     def patch(self) -> str:
@@ -77,28 +77,28 @@ class Story:
         return facts.patch_name(self.outline["patch"])
 
     @cached_property
-    def course(self) -> Course:
+    def timeline(self) -> Timeline:
         """Minute by minute."""
-        return course(self.tables)
+        return build_timeline(self.tables)
 
     @cached_property
-    def purse(self) -> Purse:
-        """What everybody earned and lost."""
-        return Purse(self.course)
+    def gold_estimate(self) -> GoldEstimate:
+        """What everybody earned and lost, as far as it is recorded."""
+        return GoldEstimate(self.timeline)
 
     @cached_property
     def samples(self) -> Samples:
         """A row per minute, without labels."""
         known = {self.outline["match_id"]: self.strength} if self.strength else {}
-        columns = dict(all_features(self.course, known))
-        rows = len(self.course.t)
+        columns = dict(all_features(self.timeline, known))
+        rows = len(self.timeline.t)
         for name in ("match_id", "patch", "start_time"):
             columns[name] = np.full(rows, self.outline[name])
         return samples_of(columns)
 
     def row_at(self, minute: int) -> int:
         """The row of a minute; an error that says which there are where there is none."""
-        times = self.course.t // 60
+        times = self.timeline.t // 60
         if minute not in times:
             raise InputError(
                 f"match {self.outline['match_id']} has no minute {minute}: "
@@ -108,12 +108,12 @@ class Story:
 
     def hero(self, slot: int) -> str:
         """Who plays a slot."""
-        number = int(self.course.heroes[0, slot])
+        number = int(self.timeline.heroes[0, slot])
         known = facts.heroes().get(number)
         return known.name if known else f"hero {number}"
 
 
-def open_story(match: str) -> Story:
+def open_match(match: str) -> MatchContext:
     """MATCH as people give it: a file of OpenDota, or RUN/NUMBER of a recorded one."""
     path = Path(match)
     if path.is_file():
@@ -123,35 +123,37 @@ def open_story(match: str) -> Story:
     raise InputError(f"'{match}' is neither a match file nor RUN/NUMBER of a recorded match")
 
 
-def _from_file(path: Path) -> Story:
+def _from_file(path: Path) -> MatchContext:
     words = []
     for batch in read_logs(path):
         words += batch.rejected
         if len(minutes := batch.tables["state_team_minute"]):
-            return _story(batch.tables, minutes["match_id"][0].as_py(), None)
+            return _context_of(batch.tables, minutes["match_id"][0].as_py(), None)
     raise InputError(words[0] if words else f"{path} holds no match")
 
 
-def recorded(run: Run, number: int) -> Story:
-    """A match of a run's recordings, with the strength that earlier ones tell of."""
+def recorded(run: Run, number: int) -> MatchContext:
+    """A match of a run's recordings, with the strength that earlier ones show."""
     keys = []
-    place = None
+    shard = None
     for path in shards.shard_paths(run.recordings, MATCHES):
         keys.append(shards.shard_key(path))
         if number in shards.read_shard(path, MATCHES, ["match_id"])["match_id"].to_pylist():
-            place = keys[-1]
-    if place is None:
+            shard = keys[-1]
+    if shard is None:
         raise InputError(f"{run.recordings} holds no match {number}")
-    known = strength.survey(run.recordings, keys)[place][strength.STRENGTH]
+    known = strength.survey(run.recordings, keys)[shard][strength.STRENGTH]
     tables = {
-        table.name: shards.read_shard(shards.shard_path(run.recordings, table, place), table)
+        table.name: shards.read_shard(shards.shard_path(run.recordings, table, shard), table)
         for table in RECORDINGS
     }
-    return _story(tables, number, strength.from_table(known)[number])
+    return _context_of(tables, number, strength.from_table(known)[number])
 
 
-def _story(tables: Mapping[str, pa.Table], number: int, known: strength.Strength | None) -> Story:
+def _context_of(
+    tables: Mapping[str, pa.Table], number: int, known: strength.Strength | None
+) -> MatchContext:
     own = {name: rows.filter(pc.equal(rows["match_id"], number)) for name, rows in tables.items()}
     if not len(own["state_team_minute"]):
         raise InputError(f"match {number} was never parsed: it has no minutes to advise on")
-    return Story(own, known)
+    return MatchContext(own, known)

@@ -52,10 +52,10 @@ class Patch:
 @cache
 def heroes() -> dict[int, Hero]:
     """By number. A hero of a later patch is not among them."""
-    found = {}
+    by_number = {}
     for row in _rows("heroes.csv"):
         rest = list(row)[6:]
-        found[int(row["id"])] = Hero(
+        by_number[int(row["id"])] = Hero(
             int(row["id"]),
             row["key"],
             row["name"],
@@ -64,7 +64,7 @@ def heroes() -> dict[int, Hero]:
             tuple(row["roles"].split()),
             {name: float(row[name]) for name in rest},
         )
-    return found
+    return by_number
 
 
 @cache
@@ -86,8 +86,8 @@ def items() -> dict[str, Item]:
 @cache
 def patches() -> dict[int, Patch]:
     """By OpenDota's number, oldest first."""
-    found = (Patch(int(row["id"]), row["name"], row["date"]) for row in _rows("patches.csv"))
-    return {patch.number: patch for patch in found}
+    known = (Patch(int(row["id"]), row["name"], row["date"]) for row in _rows("patches.csv"))
+    return {patch.number: patch for patch in known}
 
 
 def patch_name(number: int) -> str:

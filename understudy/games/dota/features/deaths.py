@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from understudy.games.dota import facts
-from understudy.games.dota.features.timeline import Course, Floats, Ints
+from understudy.games.dota.features.timeline import Floats, Ints, Timeline
 
 LEVELS = np.array(
     (
@@ -30,7 +30,7 @@ def level_of(xp: Floats) -> Ints:
     return np.searchsorted(LEVELS, xp, side="right")
 
 
-def still_dead(match: Course) -> tuple[Floats, Floats]:
+def still_dead(match: Timeline) -> tuple[Floats, Floats]:
     """[R, 2] each: how many of each team are dead, and the seconds until they are back, added up.
 
     A kill counts for the rows from its own on while the respawn time, by the victim's level at
@@ -50,22 +50,22 @@ def still_dead(match: Course) -> tuple[Floats, Floats]:
         inside = here <= last[kills.which[known]]
         now = match.t[np.minimum(here, len(match.t) - 1)]
         dead = inside & (back > now) & (bought > now)
-        place = 10 * here[dead] + slot[dead]
-        np.maximum.at(count, place, 1.0)
-        np.maximum.at(seconds, place, (back - now)[dead].astype(np.float64))
+        cell = 10 * here[dead] + slot[dead]
+        # The maximum, not a sum: a hero killed twice by the same row is dead once.
+        np.maximum.at(count, cell, 1.0)
+        np.maximum.at(seconds, cell, (back - now)[dead].astype(np.float64))
     shape = (len(match.t), 2, 5)
     return count.reshape(shape).sum(axis=2), seconds.reshape(shape).sum(axis=2)
 
 
-def victims(match: Course) -> Ints:
+def victims(match: Timeline) -> Ints:
     """The slot of each kill's victim; -1 where its hero is not on the other side."""
     kills = match.events["kill"]
     names = pa.array(list(_hero_numbers()), pa.string())
-    place = pc.fill_null(pc.index_in(kills.key, value_set=names), -1).to_numpy()
-    hero = np.array([*_hero_numbers().values(), -1])[place]
-    lineup = match.heroes[kills.which]
-    found = lineup == hero[:, None]
-    return np.where(found.any(axis=1), found.argmax(axis=1), -1)
+    name = pc.fill_null(pc.index_in(kills.key, value_set=names), -1).to_numpy()
+    hero = np.array([*_hero_numbers().values(), -1])[name]  # an unknown name takes the last, -1
+    same = match.heroes[kills.which] == hero[:, None]
+    return np.where(same.any(axis=1), same.argmax(axis=1), -1)
 
 
 @cache
@@ -73,13 +73,13 @@ def _hero_numbers() -> dict[str, int]:
     return {hero.key: hero.number for hero in facts.heroes().values()}
 
 
-def _next_buyback(match: Course, which: Ints, slot: Ints, t: Ints) -> Ints:
+def _next_buyback(match: Timeline, which: Ints, slot: Ints, t: Ints) -> Ints:
     """When each of these heroes bought back after t; far in the future where it did not."""
     things = match.events["buyback"]
     far = 10**7
+    # One sorted number for match, slot and second: the next of the same hero is one search away.
     key = (10 * things.which + things.slot) * far + np.maximum(things.t, 0)
     key = np.sort(key)
     wanted = (10 * which + slot) * far + np.maximum(t, 0)
-    place = np.searchsorted(key, wanted, side="left")
-    found = np.append(key, np.iinfo(np.int64).max)[place]
-    return np.where(found // far == wanted // far, found % far, far)
+    following = np.append(key, np.iinfo(np.int64).max)[np.searchsorted(key, wanted, side="left")]
+    return np.where(following // far == wanted // far, following % far, far)

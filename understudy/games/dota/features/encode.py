@@ -14,10 +14,10 @@ import pyarrow as pa
 from understudy.data.schema import Column, Table
 from understudy.games.dota import facts
 from understudy.games.dota.features import features, team_rating
-from understudy.games.dota.features.timeline import MINUTE, Course, course
+from understudy.games.dota.features.timeline import MINUTE, Timeline, build_timeline
 
 HORIZON = 180
-"""Seconds ahead that changes of the leads are told, unless the user says otherwise."""
+"""Seconds ahead that changes of the leads are predicted, unless the user says otherwise."""
 LABELS = ("y_win", "y_dgold_adv", "y_dxp_adv")
 GROUPS = (*features.GROUPS, "strength")
 
@@ -48,7 +48,7 @@ def _columns() -> tuple[Column, ...]:
 VALUE = Table("dota", "value", 1, "understudy encode dota", _columns())
 
 
-def all_features(match: Course, known: Mapping[int, team_rating.Strength]) -> dict[str, Any]:
+def all_features(match: Timeline, known: Mapping[int, team_rating.Strength]) -> dict[str, Any]:
     """Every group, every row."""
     return {**features.features(match), **team_rating.features(match, known)}
 
@@ -69,18 +69,18 @@ def encode(
     horizon: int = HORIZON,
 ) -> dict[str, pa.Table]:
     """The samples of some matches; `known` is the strength before each (`strength.survey`)."""
-    match = course(recordings)
+    match = build_timeline(recordings)
     ahead = horizon // MINUTE
     last = match.first[match.which] + match.minutes[match.which] - 1
     here = np.arange(len(match.t))
-    rows = np.flatnonzero(here + ahead <= last)
+    rows = np.flatnonzero(here + ahead <= last)  # those whose label lies within the match
     values: dict[str, Any] = {
         name: feature[rows] for name, feature in all_features(match, known).items()
     }
-    place = match.which[rows]
+    which = match.which[rows]
     outline = _outline(recordings["matches"], match)
-    values |= {name: column[place] for name, column in outline.items()}
-    values["match_id"] = match.match_id[place]
+    values |= {name: column[which] for name, column in outline.items()}
+    values["match_id"] = match.match_id[which]
     for name, lead in match.advantage.items():
         values[f"y_d{name}_adv"] = lead[rows + ahead] - lead[rows]
     columns = {column.name: values[column.name] for column in VALUE.columns}
@@ -97,17 +97,16 @@ def _fitting(name: str, values: Any) -> Any:
 _KINDS = {column.name: column.type for column in VALUE.columns}
 
 
-def _outline(matches: pa.Table, match: Course) -> dict[str, Any]:
-    """Of each match of a course: patch, start, result."""
+def _outline(matches: pa.Table, match: Timeline) -> dict[str, Any]:
+    """Of each match of a timeline: patch, start, result."""
     numbers = matches["match_id"].to_numpy()
     order = np.argsort(numbers)
-    place = order[np.searchsorted(numbers[order], match.match_id)]
+    row = order[np.searchsorted(numbers[order], match.match_id)]
+    won = np.asarray(matches["radiant_win"].to_numpy(zero_copy_only=False))
     return {
-        "patch": matches["patch"].to_numpy()[place],
-        "start_time": matches["start_time"].to_numpy()[place],
-        "y_win": np.asarray(matches["radiant_win"].to_numpy(zero_copy_only=False))[place].astype(
-            np.int64
-        ),
+        "patch": matches["patch"].to_numpy()[row],
+        "start_time": matches["start_time"].to_numpy()[row],
+        "y_win": won[row].astype(np.int64),
     }
 
 

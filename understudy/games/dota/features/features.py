@@ -1,4 +1,4 @@
-"""From the course of matches to features, in named groups. Live advice and `encode.py` call this.
+"""From a timeline to features, in named groups. Live advice and `encode.py` call this.
 
 Every feature of a row at t rests on what had happened by t. Names say what becomes of a feature
 when the sides are swapped: those beginning with `rad_` and `dire_` trade places, those in EVEN
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from understudy.games.dota import facts
 from understudy.games.dota.features.deaths import level_of, still_dead
-from understudy.games.dota.features.timeline import Course, Floats, Happenings, Ints
+from understudy.games.dota.features.timeline import Floats, Happenings, Ints, Timeline
 
 Features = dict[str, Floats]
 
@@ -39,40 +39,40 @@ def lead(teams: Floats) -> Floats:
     return teams[:, 0] - teams[:, 1]
 
 
-def economy(match: Course) -> Features:
+def economy(match: Timeline) -> Features:
     """What the seed's first model reads, and how the leads changed of late."""
-    found: Features = {"t": match.t.astype(np.float64), "t_min": match.t / 60.0}
+    columns: Features = {"t": match.t.astype(np.float64), "t_min": match.t / 60.0}
     for name, values in match.players.items():
         sides = values.reshape(-1, 2, 5)
         sums = {f"{name}_sum": sides.sum(axis=2)}
         if name in ("gold", "xp"):
             sums |= {f"{name}_mean": sides.mean(axis=2), f"{name}_max": sides.max(axis=2)}
         for what, teams in sums.items():
-            found |= {f"rad_{what}": teams[:, 0], f"dire_{what}": teams[:, 1]}
-            found[f"{what}_diff"] = lead(teams)
+            columns |= {f"rad_{what}": teams[:, 0], f"dire_{what}": teams[:, 1]}
+            columns[f"{what}_diff"] = lead(teams)
     for name, ahead in match.advantage.items():
-        found[f"radiant_{name}_adv"] = ahead
+        columns[f"radiant_{name}_adv"] = ahead
         for minutes in (1, 3, 5):
-            found[f"{name}_adv_change_{minutes}"] = ahead - match.earlier(ahead, minutes)
-    found["gold_total"] = match.players["gold"].sum(axis=1)
-    found["gold_share"] = found["gold_sum_diff"] / np.maximum(found["gold_total"], 1.0)
-    return found
+            columns[f"{name}_adv_change_{minutes}"] = ahead - match.earlier(ahead, minutes)
+    columns["gold_total"] = match.players["gold"].sum(axis=1)
+    columns["gold_share"] = columns["gold_sum_diff"] / np.maximum(columns["gold_total"], 1.0)
+    return columns
 
 
-def rank_economy(match: Course) -> Features:
+def rank_economy(match: Timeline) -> Features:
     """The richest of one side beside the richest of the other, and so on down; levels."""
-    found: Features = {}
+    columns: Features = {}
     for name in ("gold", "xp", "lh"):
         ranked = -np.sort(-match.players[name].reshape(-1, 2, 5), axis=2)
-        for place in range(5):
-            found[f"{name}_rank_{place + 1}"] = lead(ranked[:, :, place])
+        for rank in range(5):
+            columns[f"{name}_rank_{rank + 1}"] = lead(ranked[:, :, rank])
     level = level_of(match.players["xp"]).reshape(-1, 2, 5)
-    found["level_sum"] = lead(level.sum(axis=2).astype(np.float64))
-    found["level_max"] = lead(level.max(axis=2).astype(np.float64))
-    found["level_min"] = lead(level.min(axis=2).astype(np.float64))
+    columns["level_sum"] = lead(level.sum(axis=2).astype(np.float64))
+    columns["level_max"] = lead(level.max(axis=2).astype(np.float64))
+    columns["level_min"] = lead(level.min(axis=2).astype(np.float64))
     gold = match.players["gold"].reshape(-1, 2, 5)
-    found["top_share"] = lead(gold.max(axis=2) / np.maximum(gold.sum(axis=2), 1.0))
-    return found
+    columns["top_share"] = lead(gold.max(axis=2) / np.maximum(gold.sum(axis=2), 1.0))
+    return columns
 
 
 BUILDINGS = {
@@ -85,34 +85,34 @@ BUILDINGS = {
 }
 
 
-def objectives(match: Course) -> Features:
+def objectives(match: Timeline) -> Features:
     """Buildings taken (Radiant's count those of Dire that fell), Roshan, the Aegis, couriers."""
     things = match.events["objective"]
-    found: Features = {}
-    loser = np.where(_contains(things.target, "goodguys"), 0, 1)
+    columns: Features = {}
+    loser = np.where(_contains(things.target, "goodguys"), 0, 1)  # Radiant's are "goodguys"
     is_building = _is(things.key, "building_kill")
     every = np.zeros((len(match.t), 2))
     for name, part in BUILDINGS.items():
         chosen = is_building & _contains(things.target, part)
         taken = match.so_far(things.row[chosen], 1 - loser[chosen])
-        found[name] = lead(taken)
+        columns[name] = lead(taken)
         every += taken
-    found["buildings_change_3"] = lead(every - match.earlier(every, 3))
+    columns["buildings_change_3"] = lead(every - match.earlier(every, 3))
     roshan = _taken(match, things, "CHAT_MESSAGE_ROSHAN_KILL")
-    found["roshans"], found["roshans_total"] = lead(roshan), roshan.sum(axis=1)
+    columns["roshans"], columns["roshans_total"] = lead(roshan), roshan.sum(axis=1)
     aegis = _taken(match, things, "CHAT_MESSAGE_AEGIS", "CHAT_MESSAGE_AEGIS_STOLEN")
-    found["aegis"] = lead(aegis - match.earlier(aegis, AEGIS))
-    found["first_blood"] = lead(_taken(match, things, "CHAT_MESSAGE_FIRSTBLOOD"))
-    found["couriers"] = -lead(_taken(match, things, "CHAT_MESSAGE_COURIER_LOST"))
-    return found
+    columns["aegis"] = lead(aegis - match.earlier(aegis, AEGIS))
+    columns["first_blood"] = lead(_taken(match, things, "CHAT_MESSAGE_FIRSTBLOOD"))
+    columns["couriers"] = -lead(_taken(match, things, "CHAT_MESSAGE_COURIER_LOST"))
+    return columns
 
 
-def skirmish(match: Course) -> Features:
+def skirmish(match: Timeline) -> Features:
     """Kills, fights that have ended, buybacks."""
     kills = _by_team(match, match.events["kill"])
-    found: Features = {"kills": lead(kills), "kills_total": kills.sum(axis=1)}
+    columns: Features = {"kills": lead(kills), "kills_total": kills.sum(axis=1)}
     for minutes in (1, 3, 5):
-        found[f"kills_change_{minutes}"] = lead(kills - match.earlier(kills, minutes))
+        columns[f"kills_change_{minutes}"] = lead(kills - match.earlier(kills, minutes))
     for name, shares in match.fight_shares.items():
         teams = shares.reshape(-1, 2, 5).sum(axis=2)
         gain = sum(
@@ -120,30 +120,31 @@ def skirmish(match: Course) -> Features:
             for team in (0, 1)
         )
         assert isinstance(gain, np.ndarray)
-        found[f"fight_{name}"] = lead(gain)
-        found[f"fight_{name}_change_3"] = lead(gain - match.earlier(gain, 3))
+        columns[f"fight_{name}"] = lead(gain)
+        columns[f"fight_{name}_change_3"] = lead(gain - match.earlier(gain, 3))
     buybacks = _by_team(match, match.events["buyback"])
-    found["buybacks"] = lead(buybacks)
+    columns["buybacks"] = lead(buybacks)
     dead, seconds = still_dead(match)
-    found["dead"], found["dead_seconds"] = -lead(dead), -lead(seconds)
-    found["buybacks_waiting"] = lead(buybacks - match.earlier(buybacks, BUYBACK))
-    return found
+    columns["dead"], columns["dead_seconds"] = -lead(dead), -lead(seconds)
+    columns["buybacks_waiting"] = lead(buybacks - match.earlier(buybacks, BUYBACK))
+    return columns
 
 
-def vision(match: Course) -> Features:
+def vision(match: Timeline) -> Features:
     """Wards placed, standing, and taken down early by the other side."""
-    found: Features = {}
+    columns: Features = {}
     for kind, life in (("obs", 360), ("sen", 420)):
         placed = _by_team(match, match.events[f"ward_{kind}_place"])
         gone = match.events[f"ward_{kind}_left"]
         standing = placed - _by_team(match, gone)
-        found[f"{kind}_placed"] = lead(placed)
-        found[f"{kind}_standing"] = lead(np.clip(standing, 0, 8))
-        found[f"{kind}_placed_change_3"] = lead(placed - match.earlier(placed, 3))
+        columns[f"{kind}_placed"] = lead(placed)
+        columns[f"{kind}_standing"] = lead(np.clip(standing, 0, 8))
+        columns[f"{kind}_placed_change_3"] = lead(placed - match.earlier(placed, 3))
+        # Gone more than 15 s before its time: taken down, not run out.
         early = _age_at_end(match.events[f"ward_{kind}_place"], gone) < life - 15
         taken = match.so_far(gone.row[early], 1 - gone.team[early])
-        found[f"{kind}_taken_down"] = lead(taken)
-    return found
+        columns[f"{kind}_taken_down"] = lead(taken)
+    return columns
 
 
 def _age_at_end(placed: Happenings, gone: Happenings) -> Ints:
@@ -158,38 +159,38 @@ def _age_at_end(placed: Happenings, gone: Happenings) -> Ints:
     return np.array([t - handles.get((m, h), t - 10**6) for m, h, t in pairs], np.int64)
 
 
-WORTH = 900  # gold; cheaper things come and go
+MIN_COST = 900  # gold; cheaper things come and go
 BIG = 2000  # gold; an item that costs this much is a step of its own
 
 
-def items(match: Course) -> Features:
+def items(match: Timeline) -> Features:
     """What was bought for how much, what may be left over, and how many of each dearer item."""
     bought = match.events["purchase"]
     spent = match.so_far(bought.row, bought.team, _looked_up(bought.key, _costs()))
     earned = match.players["gold"].reshape(-1, 2, 5).sum(axis=2)
     left = np.clip(earned + BEGIN - spent, 0, None)
-    found: Features = {"spent": lead(spent), "unspent": lead(left)}
+    columns: Features = {"spent": lead(spent), "unspent": lead(left)}
     big = _looked_up(bought.key, _whole_costs()) >= BIG
-    found["big_items"] = lead(match.so_far(bought.row[big], bought.team[big]))
-    found["neutral_items"] = lead(_by_team(match, match.events["neutral"]))
+    columns["big_items"] = lead(match.so_far(bought.row[big], bought.team[big]))
+    columns["neutral_items"] = lead(_by_team(match, match.events["neutral"]))
     for name in ("smoke_of_deceit", "dust", "tpscroll"):
         chosen = _is(bought.key, name)
-        found[f"bought_{name}"] = lead(match.so_far(bought.row[chosen], bought.team[chosen]))
-    return found | _item_counts(match, bought)
+        columns[f"bought_{name}"] = lead(match.so_far(bought.row[chosen], bought.team[chosen]))
+    return columns | _item_counts(match, bought)
 
 
 BEGIN = 3000  # gold of a team at the start: 600 for each of the five
 
 
-def _item_counts(match: Course, bought: Happenings) -> Features:
+def _item_counts(match: Timeline, bought: Happenings) -> Features:
     """Bought so far of each item, Radiant's less Dire's; one sum over all items at once."""
     names = item_names()
     keys = pa.array([name.removeprefix("has_") for name in names], pa.string())
     code = pc.fill_null(pc.index_in(bought.key, value_set=keys), -1).to_numpy()
     chosen = (code >= 0) & (bought.row >= 0)
     sign = 1.0 - 2.0 * bought.team[chosen]
-    place = bought.row[chosen] * len(names) + code[chosen]
-    new = np.bincount(place, sign, len(match.t) * len(names)).astype(np.float64)
+    cell = bought.row[chosen] * len(names) + code[chosen]
+    new = np.bincount(cell, sign, len(match.t) * len(names)).astype(np.float64)
     total = match.running(new.reshape(len(match.t), len(names)))
     return {name: total[:, k] for k, name in enumerate(names)}
 
@@ -197,7 +198,7 @@ def _item_counts(match: Course, bought: Happenings) -> Features:
 @cache
 def item_names() -> tuple[str, ...]:
     """Features that count an item: everything sold that costs enough, but recipes."""
-    sold = (item for item in facts.items().values() if item.cost >= WORTH and not item.neutral)
+    sold = (item for item in facts.items().values() if item.cost >= MIN_COST and not item.neutral)
     return tuple(f"has_{item.key}" for item in sold if not item.key.startswith("recipe_"))
 
 
@@ -220,11 +221,11 @@ HERO_NUMBERS = (
 )
 
 
-def heroes(match: Course) -> Features:
+def heroes(match: Timeline) -> Features:
     """What the designers gave each side's five, added up; an unknown hero counts as the mean."""
     table, names = _hero_table()
-    place = np.where(match.heroes < len(table), match.heroes, 0)
-    teams = table[place].reshape(len(place), 2, 5, len(names)).sum(axis=2)
+    number = np.where(match.heroes < len(table), match.heroes, 0)
+    teams = table[number].reshape(len(number), 2, 5, len(names)).sum(axis=2)
     ahead = teams[:, 0] - teams[:, 1]
     return {f"hero_{name}": ahead[match.which, k] for k, name in enumerate(names)}
 
@@ -241,7 +242,7 @@ def _hero_table() -> tuple[Floats, tuple[str, ...]]:
     return np.nan_to_num(rows - np.nanmean(rows, axis=0)), names
 
 
-GROUPS: Mapping[str, Callable[[Course], Features]] = {
+GROUPS: Mapping[str, Callable[[Timeline], Features]] = {
     "economy": economy,
     "rank_economy": rank_economy,
     "objectives": objectives,
@@ -253,7 +254,7 @@ GROUPS: Mapping[str, Callable[[Course], Features]] = {
 """All but the strength of the teams, which rests on other matches (`team_rating.py`)."""
 
 
-def features(match: Course) -> Features:
+def features(match: Timeline) -> Features:
     """All groups of one or more matches."""
     return {name: values for group in GROUPS.values() for name, values in group(match).items()}
 
@@ -264,35 +265,35 @@ def names_of(group: str) -> tuple[str, ...]:
     return tuple(GROUPS[group](nothing()))
 
 
-def nothing() -> Course:
-    """A course without any match: it shows which features there are."""
-    from understudy.games.dota.features.timeline import course
+def nothing() -> Timeline:
+    """A timeline without any match: it shows which features there are."""
+    from understudy.games.dota.features.timeline import build_timeline
     from understudy.games.dota.sources.match_files import tables_of
 
-    return course(tables_of([]))
+    return build_timeline(tables_of([]))
 
 
-def _by_team(match: Course, things: Happenings) -> Floats:
+def _by_team(match: Timeline, things: Happenings) -> Floats:
     return match.so_far(things.row, things.team)
 
 
-def _taken(match: Course, things: Happenings, *keys: str) -> Floats:
+def _taken(match: Timeline, things: Happenings, *keys: str) -> Floats:
     chosen = _is(things.key, *keys) & (things.team >= 0)
     return match.so_far(things.row[chosen], things.team[chosen])
 
 
 def _is(column: pa.ChunkedArray, *names: str) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-    found = pc.is_in(column, value_set=pa.array(names, pa.string()))
-    return np.asarray(found.to_numpy()).astype(bool)
+    same = pc.is_in(column, value_set=pa.array(names, pa.string()))
+    return np.asarray(same.to_numpy()).astype(bool)
 
 
 def _contains(column: pa.ChunkedArray, part: str) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-    found = pc.fill_null(pc.match_substring(column, part), False)
-    return np.asarray(found.to_numpy()).astype(bool)
+    within = pc.fill_null(pc.match_substring(column, part), False)
+    return np.asarray(within.to_numpy()).astype(bool)
 
 
 def _looked_up(column: pa.ChunkedArray, table: Mapping[str, float]) -> Floats:
     """A number for each name; 0 for one the table does not know."""
-    place = pc.index_in(column, value_set=pa.array(list(table), pa.string()))
+    row = pc.index_in(column, value_set=pa.array(list(table), pa.string()))
     numbers = np.array([*table.values(), 0.0])
-    return numbers[pc.fill_null(place, len(table)).to_numpy()]
+    return numbers[pc.fill_null(row, len(table)).to_numpy()]

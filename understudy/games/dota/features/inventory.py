@@ -1,4 +1,4 @@
-"""What a player has bought and can still pay: parts at hand, what an item still takes, the purse.
+"""What a player has bought and can still pay: parts at hand, what an item still takes, gold.
 
 A thing put together takes its parts away, so that an axe inside one item does not count towards
 another. Costs and parts are those of `facts`; where an older patch built an item from other parts,
@@ -11,9 +11,9 @@ import numpy as np
 
 from understudy.games.dota import facts
 from understudy.games.dota.features.deaths import victims
-from understudy.games.dota.features.timeline import MINUTE, Course, Floats
+from understudy.games.dota.features.timeline import MINUTE, Floats, Timeline
 
-WORTH = 1000
+MIN_COST = 1000
 """Gold; cheaper things are bought all the time."""
 NOTHING = -1
 """For the item before the first."""
@@ -23,15 +23,15 @@ START = 600
 
 @cache
 def item_keys() -> tuple[str, ...]:
-    """Items worth a decision: sold, dear enough, and no recipe."""
-    sold = (item for item in facts.items().values() if item.cost >= WORTH and not item.neutral)
+    """Items dear enough for a decision: sold, and no recipe."""
+    sold = (item for item in facts.items().values() if item.cost >= MIN_COST and not item.neutral)
     return tuple(item.key for item in sold if not item.key.startswith("recipe_"))
 
 
 @cache
-def places() -> dict[str, int]:
-    """Where an item lies in `item_keys()`."""
-    return {key: place for place, key in enumerate(item_keys())}
+def item_index() -> dict[str, int]:
+    """The index of each item in `item_keys()`."""
+    return {key: number for number, key in enumerate(item_keys())}
 
 
 @cache
@@ -44,14 +44,14 @@ def costs() -> Floats:
 def needs() -> dict[str, tuple[tuple[str, float], ...]]:
     """For each thing put together: its parts and its recipe, with what each costs."""
     known = facts.items()
-    found = {}
+    needed = {}
     for key, item in known.items():
         if item.components:
             parts = [(part, float(known[part].cost)) for part in item.components]
             if (rest := item.cost - sum(cost for _, cost in parts)) > 0:
                 parts.append((f"recipe_{key}", rest))
-            found[key] = tuple(parts)
-    return found
+            needed[key] = tuple(parts)
+    return needed
 
 
 @cache
@@ -79,7 +79,7 @@ class Inventory:
     def __init__(self) -> None:
         size = len(item_keys())
         self.owned, self._progress = np.zeros(size, bool), np.zeros(size)
-        self._stale = set[str]()
+        self._stale = set[str]()  # items whose progress a purchase has changed since it was read
         self.last = self.before_last = NOTHING
         self.spent = 0.0
         self.loose: dict[str, int] = {}
@@ -89,7 +89,7 @@ class Inventory:
     def progress(self) -> Floats:
         """[I]: share of each item's cost that parts at hand have paid for."""
         for key in self._stale:
-            number = places()[key]
+            number = item_index()[key]
             self._progress[number] = 1 - self.still_takes(key)[0] / costs()[number]
         self._stale.clear()
         return self._progress
@@ -108,14 +108,14 @@ class Inventory:
                     self._stale |= into.get(part, frozenset())
         self.loose[key] = self.loose.get(key, 0) + 1
         self._stale |= into.get(key, frozenset())
-        if (number := places().get(key, NOTHING)) != NOTHING and not self.owned[number]:
+        if (number := item_index().get(key, NOTHING)) != NOTHING and not self.owned[number]:
             self.owned[number] = True
             self.last, self.before_last = number, self.last
 
     def still_takes(self, key: str) -> tuple[float, list[str]]:
         """Gold left to pay for an item, and everything that is bought with it, itself included."""
         gold, bought = 0.0, [key]
-        used: dict[str, int] = {}
+        used: dict[str, int] = {}  # parts at hand that are spoken for: each counts once
         parts, loose = needs(), self.loose
         waiting = [(key, float(facts.items()[key].cost))]
         while waiting:
@@ -132,10 +132,15 @@ class Inventory:
         return gold, bought
 
 
-class Purse:
-    """Gold earned less what deaths and buybacks took, for the players of some matches."""
+class GoldEstimate:
+    """Gold earned less what deaths and buybacks took, for the players of some matches.
 
-    def __init__(self, match: Course) -> None:
+    An estimate of cash: a match file has gold earned, not cash, and not what was sold. By the
+    game's rules a death takes 1/40 of net worth, a buyback 200 gold and 1/13 of it; net worth is
+    taken as all that was earned.
+    """
+
+    def __init__(self, match: Timeline) -> None:
         self.match = match
         self.lost: dict[tuple[int, int], list[tuple[int, float]]] = {}
         kills, bought = match.events["kill"], match.events["buyback"]
@@ -147,16 +152,16 @@ class Purse:
                 things.which.tolist(), slots.tolist(), things.t.tolist(), strict=True
             ):
                 if slot >= 0:
-                    worth = START + self.earned(which, slot, t)
-                    self.lost.setdefault((which, slot), []).append((t, fixed + share * worth))
+                    net_worth = START + self.earned(which, slot, t)
+                    self.lost.setdefault((which, slot), []).append((t, fixed + share * net_worth))
 
     def earned(self, which: int, slot: int, t: int) -> float:
-        """At the last whole minute by t; before the first that is known, as at that one."""
+        """Gold by the last whole minute by t; before the first that is known, as at that one."""
         match, first = self.match, self.match.first[which]
         minute = min(max(t - int(match.t[first]), 0) // MINUTE, int(match.minutes[which]) - 1)
         return float(match.players["gold"][first + minute, slot])
 
     def left(self, which: int, slot: int, t: int) -> float:
-        """At t, if nothing had been bought; losses of strictly earlier seconds count."""
+        """Gold at t, if nothing had been bought; losses of strictly earlier seconds count."""
         lost = sum(gold for when, gold in self.lost.get((which, slot), ()) if when < t)
         return START + self.earned(which, slot, t) - lost

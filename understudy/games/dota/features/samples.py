@@ -33,11 +33,11 @@ class Samples:
 
     def column(self, name: str) -> Floats:
         """One feature, [R]."""
-        return self.features[:, _PLACE[name]].astype(np.float64)
+        return self.features[:, _INDEX[name]].astype(np.float64)
 
     def columns(self, names: Sequence[str]) -> Matrix:
         """Some features, [R, len(names)]."""
-        return self.features[:, [_PLACE[name] for name in names]]
+        return self.features[:, [_INDEX[name] for name in names]]
 
     def where(self, rows: Bools | Ints) -> "Samples":
         """Some rows."""
@@ -56,11 +56,11 @@ class Samples:
     def altered(self, changes: Sequence[Mapping[str, float]]) -> "Samples":
         """A single row once for each of `changes`, with those features changed by so much."""
         assert len(self) == 1, f"one row is altered at a time, not {len(self)}"
-        found = self.where(np.zeros(len(changes), np.int64))
+        copies = self.where(np.zeros(len(changes), np.int64))
         for row, change in enumerate(changes):
             for name, amount in change.items():
-                found.features[row, _PLACE[name]] += amount
-        return found
+                copies.features[row, _INDEX[name]] += amount
+        return copies
 
     def begun(self) -> "Samples":
         """Rows after the horn; at t = 0 nothing has happened yet."""
@@ -68,13 +68,13 @@ class Samples:
 
     def weights(self) -> Floats:
         """Such that every match weighs 1."""
-        _, place, count = np.unique(self.match_id, return_inverse=True, return_counts=True)
-        return 1.0 / count[place]
+        _, match, count = np.unique(self.match_id, return_inverse=True, return_counts=True)
+        return 1.0 / count[match]
 
     def outline(self) -> "Outline":
         """A row per match, in the order they began."""
         numbers, first = np.unique(self.match_id, return_index=True)
-        order = np.lexsort((numbers, self.start_time[first]))
+        order = np.lexsort((numbers, self.start_time[first]))  # by time, then by number
         return Outline(numbers[order], self.patch[first][order], self.start_time[first][order])
 
 
@@ -87,9 +87,9 @@ class Outline:
     start_time: Ints
 
 
-_PLACE = {name: place for place, name in enumerate(ALL_NAMES)}
+_INDEX = {name: number for number, name in enumerate(ALL_NAMES)}
 _TRADED = {
-    name: _PLACE[other + name.removeprefix(side)]
+    name: _INDEX[other + name.removeprefix(side)]
     for side, other in (("rad_", "dire_"), ("dire_", "rad_"))
     for name in ALL_NAMES
     if name.startswith(side)
@@ -98,9 +98,10 @@ _TRADED = {
 
 def swapped(samples: Samples) -> Samples:
     """The same minutes with Radiant and Dire changing sides."""
-    order = [_TRADED.get(name, place) for name, place in _PLACE.items()]
+    order = [_TRADED.get(name, own) for name, own in _INDEX.items()]
     stays = np.array([name in observe.EVEN or name in _TRADED for name in ALL_NAMES])
     sign = np.where(stays, 1, -1).astype(np.float32)
+    # A chance turns to its opposite, 1 - y; a change of a lead to its negative.
     turned = {"y_win": lambda y: 1.0 - y}
     labels = {name: turned.get(name, np.negative)(y) for name, y in samples.labels.items()}
     features = samples.features[:, order] * sign
@@ -125,7 +126,7 @@ def read_samples(folder: Path) -> Samples:
 def samples_of(columns: Mapping[str, Any]) -> Samples:
     """From columns by name; labels may be missing."""
     features = np.empty((len(columns["match_id"]), len(ALL_NAMES)), np.float32)
-    for place, name in enumerate(ALL_NAMES):
-        features[:, place] = columns[name]
+    for number, name in enumerate(ALL_NAMES):
+        features[:, number] = columns[name]
     labels = {name: columns[name].astype(np.float64) for name in LABELS if name in columns}
     return Samples(features, columns["match_id"], columns["patch"], columns["start_time"], labels)

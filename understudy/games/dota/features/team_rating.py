@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.data import shards
-from understudy.games.dota.features.timeline import Course
+from understudy.games.dota.features.timeline import Timeline
 from understudy.games.dota.sources.tables import MATCHES, PLAYERS
 
 DAY = 86_400
@@ -69,7 +69,7 @@ class Ratings:
     """Variance a team regains by a day. Up: older results count less."""
     mean: dict[Any, float] = field(default_factory=dict)
     variance: dict[Any, float] = field(default_factory=dict)
-    seen: dict[Any, int] = field(default_factory=dict)
+    last_result: dict[Any, int] = field(default_factory=dict)
     """When a team's last result was, Unix seconds."""
     games: dict[Any, int] = field(default_factory=dict)
 
@@ -96,9 +96,10 @@ class Ratings:
         total = sum(variance) + self.noise
         expected = sum(sign * self.mean[who] for who, sign in signs)
         surprise = (1.0 if match.won else -1.0) - expected
-        for (who, sign), spread in zip(signs, variance, strict=True):
-            self.mean[who] += sign * spread / total * surprise
-            self.variance[who] -= spread * spread / total
+        # Kalman's update with the covariance kept diagonal; own / total is the gain.
+        for (who, sign), own in zip(signs, variance, strict=True):
+            self.mean[who] += sign * own / total * surprise
+            self.variance[who] -= own * own / total
             self.games[who] = self.games.get(who, 0) + 1
 
     def _age(self, who: Any, now: int) -> None:
@@ -106,9 +107,10 @@ class Ratings:
         self.mean.setdefault(who, 0.0)
         held = self.variance.setdefault(who, prior)
         if who[0] == "team":
-            days = (now - self.seen.get(who, now)) / DAY
+            days = (now - self.last_result.get(who, now)) / DAY
+            # A random walk of the true strength, but never less certain than 1.5 priors.
             self.variance[who] = min(1.5 * prior, held + self.fading * days)
-            self.seen[who] = now
+            self.last_result[who] = now
 
     @staticmethod
     def _signs(match: Result) -> list[tuple[tuple[str, int], int]]:
@@ -124,18 +126,18 @@ class Ratings:
 
 
 def strengths(results: Iterable[Result], ratings: Ratings | None = None) -> dict[int, Strength]:
-    """Of each match, by what had ended when it began. Gives them in any order they come in."""
+    """The strength before each match, by what had ended when it began; results in any order."""
     known = ratings or Ratings()
-    playing: list[tuple[int, int, Result]] = []
-    found = {}
+    playing: list[tuple[int, int, Result]] = []  # a heap by end: begun, its result not yet known
+    before = {}
     for match in sorted(results, key=lambda match: (match.start, match.number)):
-        while playing and playing[0][0] <= match.start:
+        while playing and playing[0][0] <= match.start:  # a match still on teaches nothing yet
             known.learn(heapq.heappop(playing)[2])
-        found[match.number] = known.before(match)
+        before[match.number] = known.before(match)
         heapq.heappush(playing, (match.end, match.number, match))
     while playing:  # so that `ratings` knows everything afterwards
         known.learn(heapq.heappop(playing)[2])
-    return found
+    return before
 
 
 def results_of(recordings: Mapping[str, pa.Table]) -> Iterator[Result]:
@@ -161,9 +163,9 @@ def survey(folder: Path, keys: Sequence[str]) -> dict[str, dict[str, pa.Table]]:
             table.name: shards.read_shard(shards.shard_path(folder, table, key), table)
             for table in (MATCHES, PLAYERS)
         }
-        found = list(results_of(tables))
-        results += found
-        shard_of |= {result.number: key for result in found}
+        own = list(results_of(tables))
+        results += own
+        shard_of |= {result.number: key for result in own}
     by_shard: dict[str, dict[int, Strength]] = {key: {} for key in keys}
     for number, strength in strengths(results).items():
         by_shard[shard_of[number]][number] = strength
@@ -191,10 +193,10 @@ def from_table(rows: pa.Table) -> dict[int, Strength]:
     return dict(zip(numbers, map(Strength, *columns.values()), strict=True))
 
 
-def features(match: Course, known: Mapping[int, Strength]) -> dict[str, Any]:
+def features(match: Timeline, known: Mapping[int, Strength]) -> dict[str, Any]:
     """The same at every minute of a match: it is all from before."""
     nothing = Strength(0.0, 0.0, 2 * Ratings.team_variance, 0.0)
     rows = [known.get(number, nothing) for number in match.match_id.tolist()]
     values = np.array(rows, np.float64).reshape(-1, len(Strength._fields))[match.which]
-    places = [Strength._fields.index(name) for name in NAMES.values()]
-    return {name: values[:, place] for name, place in zip(NAMES, places, strict=True)}
+    order = [Strength._fields.index(name) for name in NAMES.values()]
+    return {name: values[:, column] for name, column in zip(NAMES, order, strict=True)}

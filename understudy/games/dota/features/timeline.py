@@ -1,4 +1,4 @@
-"""The course of some matches as arrays: what was known at each minute, and nothing later.
+"""The timeline of some matches as arrays: what was known at each minute, and nothing later.
 
 A row is one minute of one match, t = 0, 60, 120 … without gaps. Everything with a time of its own
 is put on the first row whose t is not before it (an event at 61 s is known at 120 s, one at 60 s at
@@ -23,7 +23,7 @@ CURVES = ("gold", "xp", "lh", "dn")
 
 
 @dataclass(frozen=True)
-class Course:
+class Timeline:
     """Some matches, minute by minute. R rows of M matches; teams: 0 Radiant, 1 Dire."""
 
     match_id: Ints
@@ -33,7 +33,7 @@ class Course:
     minutes: Ints
     """[M]: how many rows each has."""
     which: Ints
-    """[R]: a row's match, as a place in `match_id`."""
+    """[R]: a row's match, as an index of `match_id`."""
     t: Ints
     """[R]: seconds."""
     advantage: Mapping[str, Floats]
@@ -51,19 +51,21 @@ class Course:
     def so_far(self, rows: Ints, team: Ints, amount: Floats | None = None) -> Floats:
         """[R, 2]: of things known from `rows` on, how much each team has by each row."""
         size = 2 * len(self.t)
-        held = rows >= 0
+        held = rows >= 0  # -1: after the last row, so no row ever knows it
         weight = None if amount is None else amount[held]
         total = np.bincount(2 * rows[held] + team[held], weight, size).reshape(-1, 2)
         return self.running(total.astype(np.float64))
 
     def running(self, amount: Floats) -> Floats:
         """Running sums over each match's rows; [R, ...] to [R, ...]."""
+        # One cumulative sum over all matches, less what it held before each began.
         total = amount.cumsum(axis=0)
         before = np.concatenate([np.zeros_like(total[:1]), total])[self.first]
         return total - before[self.which]
 
     def earlier(self, values: Floats, minutes: int) -> Floats:
         """What each row's match had so many minutes before, or on its first row."""
+        # Never before the match's own first row: that would be the match before.
         return values[np.maximum(np.arange(len(values)) - minutes, self.first[self.which])]
 
 
@@ -74,12 +76,12 @@ class Happenings:
     row: Ints
     """From which row on each is known; -1: after the last."""
     which: Ints
-    """The match, as a place."""
+    """The match, as an index of `match_id`."""
     t: Ints
     slot: Ints
     """-1: nobody of the ten."""
     team: Ints
-    """-1: not said."""
+    """-1: not recorded."""
     key: pa.ChunkedArray
     target: pa.ChunkedArray
     value: Ints
@@ -89,8 +91,8 @@ class Happenings:
         return len(self.row)
 
 
-def course(recordings: Mapping[str, pa.Table]) -> Course:
-    """Of all matches that have minutes; the others have no rows."""
+def build_timeline(recordings: Mapping[str, pa.Table]) -> Timeline:
+    """The timeline of all matches that have minutes; the others have no rows."""
     outline = recordings["matches"]
     states = recordings["state_team_minute"]
     numbers = states["match_id"].to_numpy()
@@ -98,12 +100,13 @@ def course(recordings: Mapping[str, pa.Table]) -> Course:
     which = np.arange(len(match_id)).repeat(minutes)
     t = states["t"].to_numpy().astype(np.int64)
     begin = t[first]
+    # `running` and `earlier` count rows as minutes, so a gap would shift everything after it.
     if not np.array_equal(t, begin[which] + MINUTE * (np.arange(len(t)) - first[which])):
         raise ValueError("minutes are missing or out of order")
     if not np.isin(match_id, outline["match_id"].to_numpy()).all():
         raise ValueError("minutes of a match that is not there")
     frame = _Frame(match_id, first, minutes, begin)
-    return Course(
+    return Timeline(
         match_id=match_id,
         first=first,
         minutes=minutes,
@@ -128,23 +131,24 @@ class _Frame:
     minutes: Ints
     begin: Ints
 
-    def places(self, numbers: Ints) -> tuple[Ints, Bools]:
-        """Where matches lie in `match_id`, and which of them are there."""
-        place = np.searchsorted(self.match_id, numbers)
-        place = np.minimum(place, len(self.match_id) - 1)
+    def match_index(self, numbers: Ints) -> tuple[Ints, Bools]:
+        """The index of each match in `match_id`, and which of them are there."""
+        which = np.searchsorted(self.match_id, numbers)
+        which = np.minimum(which, len(self.match_id) - 1)
         if not len(self.match_id):
-            return place, np.zeros(len(numbers), bool)
-        return place, self.match_id[place] == numbers
+            return which, np.zeros(len(numbers), bool)
+        return which, self.match_id[which] == numbers
 
-    def known_from(self, place: Ints, t: Ints) -> Ints:
+    def known_from(self, which: Ints, t: Ints) -> Ints:
         """The first row not before t; -1 where the match has none."""
-        minute = -(-np.maximum(t - self.begin[place], 0) // MINUTE)
-        return np.where(minute < self.minutes[place], self.first[place] + minute, -1)
+        minute = -(-np.maximum(t - self.begin[which], 0) // MINUTE)  # rounded up: nothing early
+        return np.where(minute < self.minutes[which], self.first[which] + minute, -1)
 
 
 def _curves(players: pa.Table, frame: _Frame, which: Ints) -> dict[str, Floats]:
     minute = np.arange(len(which)) - frame.first[which]
     ten = np.arange(10)
+    # Rows of a match lie by slot, then by minute: turned into a row of ten players per minute.
     rows = 10 * frame.first[which][:, None] + ten * frame.minutes[which][:, None] + minute[:, None]
     if len(players) != 10 * len(which):
         raise ValueError("not ten players at every minute")
@@ -154,10 +158,10 @@ def _curves(players: pa.Table, frame: _Frame, which: Ints) -> dict[str, Floats]:
 
 
 def _heroes(players: pa.Table, frame: _Frame) -> Ints:
-    place, there = frame.places(players["match_id"].to_numpy())
+    which, there = frame.match_index(players["match_id"].to_numpy())
     heroes = np.zeros((len(frame.match_id), 10), np.int64)
     slot = players["slot_idx"].to_numpy()
-    heroes[place[there], slot[there]] = _numbers(players["hero_id"], 0)[there]
+    heroes[which[there], slot[there]] = _numbers(players["hero_id"], 0)[there]
     return heroes
 
 
@@ -170,11 +174,11 @@ def _events(events: pa.Table, frame: _Frame) -> dict[str, Happenings]:
     if isinstance(kinds, pa.ChunkedArray):
         kinds = kinds.combine_chunks()
     code = kinds.indices.to_numpy(zero_copy_only=False)
-    found = {}
+    by_kind = {}
     for number, kind in enumerate(kinds.dictionary.to_pylist()):
-        found[kind] = _happenings(events.take(pa.array(np.flatnonzero(code == number))), frame)
+        by_kind[kind] = _happenings(events.take(pa.array(np.flatnonzero(code == number))), frame)
     nothing = _happenings(events.slice(0, 0), frame)
-    return {kind: found.get(kind, nothing) for kind in {*KINDS, *found}}
+    return {kind: by_kind.get(kind, nothing) for kind in {*KINDS, *by_kind}}
 
 
 KINDS = (
@@ -184,13 +188,13 @@ KINDS = (
 
 
 def _happenings(events: pa.Table, frame: _Frame) -> Happenings:
-    place, there = frame.places(events["match_id"].to_numpy())
+    which, there = frame.match_index(events["match_id"].to_numpy())
     if not there.all():
-        events, place = events.filter(pa.array(there)), place[there]
+        events, which = events.filter(pa.array(there)), which[there]
     t = events["t"].to_numpy().astype(np.int64)
     return Happenings(
-        row=frame.known_from(place, t),
-        which=place,
+        row=frame.known_from(which, t),
+        which=which,
         t=t,
         slot=_numbers(events["slot_idx"], -1),
         team=_numbers(events["team"], -1),
@@ -201,18 +205,18 @@ def _happenings(events: pa.Table, frame: _Frame) -> Happenings:
 
 
 def _fights(fights: pa.Table, frame: _Frame) -> Happenings:
-    place, there = frame.places(fights["match_id"].to_numpy())
+    which, there = frame.match_index(fights["match_id"].to_numpy())
     end = fights["end"].to_numpy()[there]
     nobody = np.full(len(end), -1)
     nothing = pa.chunked_array([pa.nulls(len(end), pa.string())])
-    row = frame.known_from(place[there], end)
+    row = frame.known_from(which[there], end)
     deaths = _numbers(fights["deaths"], 0)[there]
-    return Happenings(row, place[there], end, nobody, nobody, nothing, nothing, deaths)
+    return Happenings(row, which[there], end, nobody, nobody, nothing, nothing, deaths)
 
 
 def _shares(shares: pa.Table, frame: _Frame) -> dict[str, Floats]:
     """Ten rows a fight, in the order of the fights."""
-    _, there = frame.places(shares["match_id"].to_numpy())
+    _, there = frame.match_index(shares["match_id"].to_numpy())
     return {
         name: _numbers(shares[name], 0)[there].astype(np.float64).reshape(-1, 10)
         for name in ("deaths", "gold_delta", "xp_delta")

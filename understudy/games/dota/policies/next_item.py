@@ -1,9 +1,9 @@
-"""Which item a player buys next: counts of what others did, weighed by what is known here.
+"""Which item a player buys next: frequency tables of what others did, weighed by what is known.
 
-Each count (by hero, by the items before, by time) gives every item a chance; a conditional logit
+Each table (by hero, by the items before, by time) gives every item a chance; a conditional logit
 (McFadden 1974) weighs their logarithms together with how far an item's parts are bought and
 whether it can be paid. Counts come from earlier matches than those the weights are fitted on. Owned
-items are never proposed; a hero or an item never counted falls back to everybody's habits.
+items are never proposed; a hero or an item never counted falls back to what everybody buys.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from understudy.games.dota.features.timeline import Floats, Ints
 from understudy.games.dota.policies.purchases import Decisions
 
 BAND = 300
-"""Seconds that habits by time are counted in."""
+"""Seconds to a row of the frequency tables by time."""
 BANDS = 12
 _HEROES = 512
 
 
 def _keys(rows: Decisions) -> dict[str, Ints]:
-    """What each habit goes by, as one number per decision."""
+    """The row of each frequency table that a decision belongs to, as one number per decision."""
     size = len(item_keys()) + 1
     last, before = rows.last - NOTHING, rows.before_last - NOTHING
     band = np.clip(rows.t // BAND, 0, BANDS - 1)
@@ -52,52 +52,54 @@ _PARENT = {
     "hero, last": "hero",
     "hero, last two": "hero, last",
 }
-"""What a habit seen too seldom falls back to."""
-HABITS = tuple(_PARENT)
+"""What a row counted too seldom falls back to."""
+FREQUENCY_TABLES = tuple(_PARENT)
 OTHERS = ("parts bought", "all parts bought", "missing gold", "cost")
 PRIOR = 5.0
-"""Decisions that the wider habit counts for. Up: rarer habits are believed less."""
+"""Decisions that the wider table counts for. Up: rarer rows are believed less."""
 
 
 @dataclass(frozen=True)
-class Habits:
-    """Counts of choices by key, for each habit."""
+class FrequencyTables:
+    """How often each item was bought, by what was known."""
 
     counts: dict[str, dict[int, Floats]]
+    """By the table's name and the row's number: [I]."""
 
     def chances(self, rows: Decisions) -> dict[str, Floats]:
-        """[D, I] for each habit, each smoothed by the wider one."""
+        """[D, I] by each table, each smoothed by the wider one."""
         size = len(item_keys())
-        found: dict[str, Floats] = {}
+        chances: dict[str, Floats] = {}
         keys = _keys(rows)
         for name, parent in _PARENT.items():
-            prior = np.full((len(rows), size), 1 / size) if parent is None else found[parent]
+            prior = np.full((len(rows), size), 1 / size) if parent is None else chances[parent]
             table, known = self.counts[name], np.zeros((len(rows), size))
             for key in np.unique(keys[name]).tolist():
                 if key in table:
                     known[keys[name] == key] = table[key]
             total = known.sum(axis=1, keepdims=True)
-            found[name] = (known + PRIOR * prior) / (total + PRIOR)
-        return found
+            chances[name] = (known + PRIOR * prior) / (total + PRIOR)  # Dirichlet smoothing
+        return chances
 
 
-def count(rows: Decisions) -> Habits:
-    """What was chosen how often."""
+def count(rows: Decisions) -> FrequencyTables:
+    """What was chosen how often, as frequency tables."""
     size = len(item_keys())
     counts: dict[str, dict[int, Floats]] = {}
     for name, keys in _keys(rows).items():
-        values, place = np.unique(keys, return_inverse=True)
-        table = np.bincount(place * size + rows.chosen, minlength=len(values) * size)
+        values, line = np.unique(keys, return_inverse=True)
+        table = np.bincount(line * size + rows.chosen, minlength=len(values) * size)
         lines = table.reshape(-1, size).astype(np.float32)
         counts[name] = dict(zip(values.tolist(), lines, strict=True))
-    return Habits(counts)
+    return FrequencyTables(counts)
 
 
-def columns(habits: Habits, rows: Decisions) -> Floats:
+def columns(frequencies: FrequencyTables, rows: Decisions) -> Floats:
     """[D, I, K]: all that is weighed."""
-    chances = habits.chances(rows)
+    chances = frequencies.chances(rows)
+    # Gold: what the parts at hand have not paid for, less the cash.
     missing = np.clip(costs() * (1 - rows.progress) - rows.cash[:, None], 0, None)
-    parts = [np.log(chances[name]) for name in HABITS]
+    parts = [np.log(chances[name]) for name in FREQUENCY_TABLES]
     parts += [rows.progress, (rows.progress > 0.99).astype(float), missing / 1000]
     parts.append(np.broadcast_to(costs() / 1000, rows.progress.shape))
     return np.stack(parts, axis=2).astype(np.float32)
@@ -107,17 +109,17 @@ def columns(habits: Habits, rows: Decisions) -> Floats:
 class NextItem:
     """The policy."""
 
-    habits: Habits
+    frequencies: FrequencyTables
     weights: Floats
     """One for each of HABITS and OTHERS."""
 
     def chances(self, rows: Decisions) -> Floats:
         """[D, I]; 0 for what is owned."""
-        found = [
-            chances_among(columns(self.habits, part) @ self.weights, part.owned)
+        chances = [
+            chances_among(columns(self.frequencies, part) @ self.weights, part.owned)
             for part in _chunks(rows)
         ]
-        return np.concatenate(found) if found else np.zeros((0, len(item_keys())))
+        return np.concatenate(chances) if chances else np.zeros((0, len(item_keys())))
 
 
 def _chunks(rows: Decisions, size: int = 4000) -> Sequence[Decisions]:
@@ -131,6 +133,7 @@ def chances_among(score: Floats, owned: Any) -> Floats:
 
 def fit(train: Decisions, val: Decisions, *, most: int = 12_000, seed: int = 0) -> NextItem:
     """Count in `train`, weigh on some of `val`, then count everything."""
+    # Counted in other matches than weighed on: a table would be too sure of its own decisions.
     chosen = np.random.default_rng(seed).permutation(len(val))[:most]
     some = val.where(np.sort(chosen))
     known = np.concatenate([columns(count(train), part) for part in _chunks(some)])
@@ -144,7 +147,7 @@ def fit(train: Decisions, val: Decisions, *, most: int = 12_000, seed: int = 0) 
 def _weigh(known: Floats, rows: Decisions, ridge: float = 1.0) -> Floats:
     """Weights that make the choices likeliest, by Newton's method from 'hero, last' alone."""
     start = np.zeros(known.shape[2])
-    start[HABITS.index("hero, last")] = 1.0
+    start[FREQUENCY_TABLES.index("hero, last")] = 1.0  # the baseline; the ridge pulls towards it
     here = np.arange(len(rows))
 
     def loss(tried: Floats) -> float:
@@ -154,6 +157,7 @@ def _weigh(known: Floats, rows: Decisions, ridge: float = 1.0) -> Floats:
 
     def slopes(weights: Floats) -> tuple[Floats, Floats]:
         chance = chances_among(known @ weights, rows.owned)
+        # Of a conditional logit: the gradient is expected less chosen, the Hessian the covariance.
         mean = np.einsum("di,dik->dk", chance, known)
         gradient = (mean - known[here, rows.chosen]).sum(axis=0) + ridge * (weights - start)
         square = np.einsum("di,dik,dil->kl", chance, known, known, optimize=True)
@@ -162,16 +166,16 @@ def _weigh(known: Floats, rows: Decisions, ridge: float = 1.0) -> Floats:
     return newton(slopes, start, loss, rounds=30, tolerance=1e-4, shortest=1e-5, last="taken")
 
 
-def baseline(habits: Habits, rows: Decisions, name: str = "hero, last") -> Floats:
-    """[D, I]: one habit alone, owned items left out; what a policy must beat."""
-    found = []
+def baseline(frequencies: FrequencyTables, rows: Decisions, name: str = "hero, last") -> Floats:
+    """[D, I]: one frequency table alone, owned items left out; what a policy must beat."""
+    chances = []
     for part in _chunks(rows):
-        chance = habits.chances(part)[name] * ~part.owned
-        found.append(chance / chance.sum(axis=1, keepdims=True))
-    return np.concatenate(found)
+        chance = frequencies.chances(part)[name] * ~part.owned
+        chances.append(chance / chance.sum(axis=1, keepdims=True))
+    return np.concatenate(chances)
 
 
 def ranks(chance: Floats, chosen: Ints) -> Ints:
-    """The place of what was chosen, 0 for the likeliest; ties count against it."""
+    """The rank of what was chosen, 0 for the likeliest; ties count against it."""
     own = chance[np.arange(len(chosen)), chosen][:, None]
     return (chance >= own).sum(axis=1) - 1

@@ -15,18 +15,18 @@ import pyarrow as pa
 from understudy.games.dota import facts
 from understudy.games.dota.features.inventory import (
     NOTHING,
+    GoldEstimate,
     Inventory,
-    Purse,
     depth,
+    item_index,
     item_keys,
-    places,
 )
-from understudy.games.dota.features.timeline import Course, Floats, Ints, course
+from understudy.games.dota.features.timeline import Floats, Ints, Timeline, build_timeline
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """D decisions. Items go by their place in `item_keys()`."""
+    """D decisions. Items go by their index in `item_keys()`."""
 
     match_id: Ints
     start_time: Ints
@@ -60,24 +60,24 @@ def completed() -> "np.ndarray[Any, np.dtype[np.bool_]]":
 
 def decisions(recordings: Mapping[str, pa.Table]) -> Decisions:
     """Of all players of some matches."""
-    match = course(recordings)
+    match = build_timeline(recordings)
     matches = recordings["matches"]
     starts = dict(
         zip(matches["match_id"].to_pylist(), matches["start_time"].to_pylist(), strict=True)
     )
-    purse = Purse(match)
-    found = [row for player in _players(match) for row in _of_one(purse, *player)]
-    columns = list(zip(*found, strict=True)) or [()] * 9
+    gold_estimate = GoldEstimate(match)
+    rows = [row for player in _players(match) for row in _of_one(gold_estimate, *player)]
+    columns = list(zip(*rows, strict=True)) or [()] * 9
     which, slot, t, chosen, last, before, owned, progress, cash = columns
-    place = np.array(which, np.int64)
+    index = np.array(which, np.int64)
     seat = np.array(slot, np.int64)
-    numbers = match.match_id[place]
+    numbers = match.match_id[index]
     size = len(item_keys())
     return Decisions(
         match_id=numbers,
         start_time=np.array([starts[n] for n in numbers.tolist()], np.int64),
         slot=seat,
-        hero=match.heroes[place, seat],
+        hero=match.heroes[index, seat],
         t=np.array(t, np.int64),
         chosen=np.array(chosen, np.int64),
         last=np.array(last, np.int64),
@@ -88,7 +88,7 @@ def decisions(recordings: Mapping[str, pa.Table]) -> Decisions:
     )
 
 
-def _players(match: Course) -> Iterator[tuple[int, int, list[tuple[int, str]]]]:
+def _players(match: Timeline) -> Iterator[tuple[int, int, list[tuple[int, str]]]]:
     """(match, slot, what was bought when) of everybody who bought anything."""
     bought = match.events["purchase"]
     lists: dict[tuple[int, int], list[tuple[int, str]]] = {}
@@ -105,18 +105,19 @@ def _players(match: Course) -> Iterator[tuple[int, int, list[tuple[int, str]]]]:
 
 
 def _of_one(
-    purse: "Purse", which: int, slot: int, things: list[tuple[int, str]]
+    gold_estimate: GoldEstimate, which: int, slot: int, things: list[tuple[int, str]]
 ) -> Iterator[tuple[Any, ...]]:
     held, waiting = Inventory(), list[str]()
     now = None
     for t, key in things:
-        if t != now:
+        if t != now:  # only now is what was bought in the second before known
             for earlier in waiting:
                 held.add(earlier)
             waiting, now = [], t
-        number = places().get(key, NOTHING)
+        number = item_index().get(key, NOTHING)
+        # Neither owned before nor bought earlier in this same second: the first of its item.
         if number != NOTHING and not held.owned[number] and key not in waiting:
-            cash = purse.left(which, slot, t) - held.spent
+            cash = gold_estimate.left(which, slot, t) - held.spent
             owned, progress = held.owned.copy(), held.progress.copy()
             yield which, slot, t, number, held.last, held.before_last, owned, progress, cash
         waiting.append(key)

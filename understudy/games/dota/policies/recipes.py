@@ -91,7 +91,7 @@ class ItemRecipe:
         policy = next_item.fit(train, val, most=self.most, seed=job.seed)
         save_items(job.out / ITEMS_FILE, policy)
         ours = policy.chances(test)
-        counts = next_item.baseline(policy.habits, test)
+        counts = next_item.baseline(policy.frequencies, test)
         number = test.match_id
         kinds = {
             "all items": np.ones(len(test), bool),
@@ -104,7 +104,11 @@ class ItemRecipe:
         }
         tables[f"{TRACKED} items"] = _tracked(train, ours, counts, test)
         weights = dict(
-            zip((*next_item.HABITS, *next_item.OTHERS), policy.weights.tolist(), strict=True)
+            zip(
+                (*next_item.FREQUENCY_TABLES, *next_item.OTHERS),
+                policy.weights.tolist(),
+                strict=True,
+            )
         )
         return _finish(job.out, began, "hero and last item", tables, {"weights": weights})
 
@@ -116,6 +120,7 @@ def _tracked(train: Any, ours: Floats, counts: Floats, test: Any) -> dict[str, A
     kept[np.argsort(-often)[:TRACKED]] = True
     rows = kept[test.chosen]
 
+    # Both are set to 0 outside the items kept and scaled to sum to 1, so neither has an edge.
     def among(chance: Floats) -> Floats:
         some = chance[rows] * kept
         return some / np.maximum(some.sum(axis=1, keepdims=True), 1e-300)
@@ -155,8 +160,8 @@ class WardRecipe:
         ours, number = policy.chances(test), test.match_id
         tables = {"observer wards": judged(ours, counts, test.cell, number, (1, 5, 20, 50))}
         weights = [*(f"{name}, blurred {blur:g}" for name, blur in policy.maps), "even"]
-        told = dict(zip(weights, policy.weights.tolist(), strict=True))
-        return _finish(job.out, began, "side and five minutes", tables, {"weights": told})
+        named = dict(zip(weights, policy.weights.tolist(), strict=True))
+        return _finish(job.out, began, "side and five minutes", tables, {"weights": named})
 
 
 def _parts(rows: Any, split: Split, what: str) -> tuple[Any, Any, Any]:
@@ -169,13 +174,18 @@ def _parts(rows: Any, split: Split, what: str) -> tuple[Any, Any, Any]:
 def judged(
     ours: Floats, counts: Floats, chosen: Ints, match_id: Ints, sizes: tuple[int, ...]
 ) -> dict[str, Any]:
-    """Hit rates and log loss of a policy beside counts, with the difference's interval."""
+    """Hit rates and log loss of a policy beside counts, with the difference's interval.
+
+    Nothing but their number where there are no decisions: a rate of none is no figure.
+    """
+    scores: dict[str, Any] = {"decisions": len(chosen)}
+    if not len(chosen):
+        return scores
     here = np.arange(len(chosen))
-    place = {"ours": next_item.ranks(ours, chosen), "counts": next_item.ranks(counts, chosen)}
-    told: dict[str, Any] = {"decisions": len(chosen)}
+    ranks = {"ours": next_item.ranks(ours, chosen), "counts": next_item.ranks(counts, chosen)}
     for size in sizes:
-        hit = {name: (rank < size).astype(np.float64) for name, rank in place.items()}
-        told[f"hit@{size}"] = {
+        hit = {name: (rank < size).astype(np.float64) for name, rank in ranks.items()}
+        scores[f"hit@{size}"] = {
             **{name: float(values.mean()) for name, values in hit.items()},
             "beside": paired_difference(hit["ours"], hit["counts"], match_id).named(),
         }
@@ -183,30 +193,30 @@ def judged(
         name: -np.log(np.maximum(chance[here, chosen], 1e-9))
         for name, chance in (("ours", ours), ("counts", counts))
     }
-    told["log loss"] = {
+    scores["log loss"] = {
         **{name: float(values.mean()) for name, values in loss.items()},
         "beside": paired_difference(loss["ours"], loss["counts"], match_id).named(),
     }
-    return told
+    return scores
 
 
 def _finish(
     out: Path, began: float, counts: str, tables: Mapping[str, Any], more: Mapping[str, Any]
 ) -> dict[str, Any]:
     seconds = round(time.perf_counter() - began, 1)
-    told = {"policy": dict(tables), "counts": counts, "steps": 1, "seconds": seconds, **more}
-    write_text(ModelFolder(out).evaluation, json.dumps(told, indent=2) + "\n")
-    return told
+    evaluation = {"policy": dict(tables), "counts": counts, "steps": 1, "seconds": seconds, **more}
+    write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
+    return evaluation
 
 
 # --- on disk -------------------------------------------------------------------------------------
 
 
 def save_items(path: Path, policy: next_item.NextItem) -> None:
-    """Arrays only: keys and counts of each habit, and the weights."""
+    """Arrays only: keys and counts of each frequency table, and the weights."""
     arrays: dict[str, Any] = {"weights": policy.weights, "items": np.array(inventory.item_keys())}
-    for number, name in enumerate(next_item.HABITS):
-        table = policy.habits.counts[name]
+    for number, name in enumerate(next_item.FREQUENCY_TABLES):
+        table = policy.frequencies.counts[name]
         arrays[f"keys_{number}"] = np.array(list(table), np.int64)
         arrays[f"counts_{number}"] = np.stack(list(table.values())).astype(np.uint16)
     with writing(path) as aside, aside.open("wb") as file:
@@ -214,24 +224,25 @@ def save_items(path: Path, policy: next_item.NextItem) -> None:
 
 
 def load_items(path: Path) -> next_item.NextItem:
-    """What `save_items` wrote."""
+    """The policy that `save_items` wrote."""
     with _opened(path, "items") as arrays:
         if tuple(arrays["items"].tolist()) != inventory.item_keys():
             raise InputError(f"{path} knows other items. Train again: understudy train dota items")
         counts = {}
-        for number, name in enumerate(next_item.HABITS):
+        for number, name in enumerate(next_item.FREQUENCY_TABLES):
             keys, table = arrays[f"keys_{number}"], arrays[f"counts_{number}"]
             lines = table.astype(np.float32)
             counts[name] = dict(zip(keys.tolist(), lines, strict=True))
-        return next_item.NextItem(next_item.Habits(counts), arrays["weights"])
+        return next_item.NextItem(next_item.FrequencyTables(counts), arrays["weights"])
 
 
 def save_wards(path: Path, policy: wards.WardSpots, train: wards.Placements) -> None:
     """Arrays only: the maps, how much each is believed, and how long wards stood in each cell."""
-    seen = ~np.isnan(train.life)
-    total = np.bincount(train.cell[seen], train.life[seen], wards.SIZE)
-    rows = np.bincount(train.cell[seen], minlength=wards.SIZE)
-    mean = np.nansum(train.life) / max(seen.sum(), 1)
+    ended = ~np.isnan(train.life)
+    total = np.bincount(train.cell[ended], train.life[ended], wards.SIZE)
+    rows = np.bincount(train.cell[ended], minlength=wards.SIZE)
+    mean = np.nansum(train.life) / max(ended.sum(), 1)
+    # Each cell's mean life, shrunk towards that of all as by five wards of average life.
     arrays: dict[str, Any] = {"weights": policy.weights, "life": (total + 5 * mean) / (rows + 5)}
     for number, table in enumerate(policy.counts.values()):
         arrays[f"counts_{number}"] = np.minimum(table, 65535).astype(np.uint16)

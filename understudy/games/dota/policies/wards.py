@@ -2,7 +2,7 @@
 
 The map is cut into cells; each map of the mixture counts placements by side and by something known
 (time, who leads, towers standing), sharp or blurred over neighbouring cells. How much each map is
-believed is found by expectation-maximisation on later matches than those counted.
+believed is fitted by expectation-maximisation on later matches than those counted.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.games.dota.features.features import objectives
-from understudy.games.dota.features.timeline import Floats, Ints, course
+from understudy.games.dota.features.timeline import Floats, Ints, build_timeline
 from understudy.games.dota.policies.next_item import BAND, BANDS
 from understudy.games.dota.sources.tables import EVENTS
 
@@ -39,7 +39,7 @@ class Placements:
     towers: Ints
     """Towers the placer's side has taken less those it lost, from -3 to 3, plus 3."""
     life: Floats
-    """Seconds the ward stood; NaN where its end was not seen."""
+    """Seconds the ward stood; NaN where its end was not recorded."""
 
     def __len__(self) -> int:
         return len(self.cell)
@@ -50,7 +50,7 @@ class Placements:
 
 
 def cell_of(x: Floats, y: Floats) -> Ints:
-    """The cell of a place on the map."""
+    """The cell of each position on the map."""
     steps = [np.clip((v - LOW) * GRID / (HIGH - LOW), 0, GRID - 1).astype(np.int64) for v in (x, y)]
     return steps[0] * GRID + steps[1]
 
@@ -62,18 +62,19 @@ def centre_of(cell: int) -> tuple[float, float]:
 
 
 def placements(recordings: Mapping[str, pa.Table], kind: str = "obs") -> Placements:
-    """Of some matches."""
-    match = course(recordings)
+    """All wards placed in some matches."""
+    match = build_timeline(recordings)
     events = recordings[EVENTS.name]
     numbers = events["match_id"].to_numpy()
     kinds = np.asarray(events["event_type"].to_numpy())
     placed = (kinds == f"ward_{kind}_place") & np.isin(numbers, match.match_id)
     chosen = events.filter(pa.array(placed))
     x, y = (chosen[name].to_numpy().astype(np.float64) for name in ("x", "y"))
-    seen = ~(np.isnan(x) | np.isnan(y))
-    chosen, x, y = chosen.filter(pa.array(seen)), x[seen], y[seen]
+    there = ~(np.isnan(x) | np.isnan(y))
+    chosen, x, y = chosen.filter(pa.array(there)), x[there], y[there]
     t, team = (chosen[name].to_numpy().astype(np.int64) for name in ("t", "team"))
     which = np.searchsorted(match.match_id, chosen["match_id"].to_numpy())
+    # The last whole minute before: the row after it would know what the ward brought about.
     minute = np.clip((t - match.t[match.first[which]]) // 60, 0, match.minutes[which] - 1)
     row = match.first[which] + minute
     sign = 1 - 2 * team
@@ -150,29 +151,29 @@ class WardSpots:
     def parts(self, rows: Placements) -> Floats:
         """[P, maps + 1, cells]."""
         keys = _conditions(rows)
-        found = [table[keys[name]] for (name, _), table in self.maps.items()]
+        maps = [table[keys[name]] for (name, _), table in self.maps.items()]
         even = np.full((len(rows), SIZE), 1 / SIZE)
-        return np.stack([*found, even], axis=1)
+        return np.stack([*maps, even], axis=1)
 
     def chances(self, rows: Placements) -> Floats:
         """[P, cells]."""
         parts = range(0, len(rows), 500)
-        found = [
+        chances = [
             np.einsum("m,pmc->pc", self.weights, self.parts(rows.where(slice(s, s + 500))))
             for s in parts
         ]
-        return np.concatenate(found) if found else np.zeros((0, SIZE))
+        return np.concatenate(chances) if chances else np.zeros((0, SIZE))
 
 
 def counted(rows: Placements) -> dict[str, Floats]:
     """[values of the condition, cells]: wards placed, by condition."""
     sizes = {"side": 2, "side, time": 2 * BANDS, "side, time, lead": 6 * BANDS}
     sizes |= {"side, towers": 14, "side, towers, half": 84}
-    found = {}
+    counts = {}
     for name, keys in _conditions(rows).items():
         table = np.bincount(keys * SIZE + rows.cell, minlength=sizes[name] * SIZE)
-        found[name] = table.astype(np.float64).reshape(-1, SIZE)
-    return found
+        counts[name] = table.astype(np.float64).reshape(-1, SIZE)
+    return counts
 
 
 def mixture(counts: Mapping[str, Floats]) -> dict[tuple[str, float], Floats]:
@@ -186,13 +187,13 @@ def mixture(counts: Mapping[str, Floats]) -> dict[tuple[str, float], Floats]:
     return maps
 
 
-def blurred(table: Floats, spread: float) -> Floats:
-    """Each map smoothed by a bell of so many cells; its sum stays the same."""
-    if not spread:
+def blurred(table: Floats, std: float) -> Floats:
+    """Each map smoothed by a normal kernel of `std` cells; its sum stays the same."""
+    if not std:
         return table
-    place = np.arange(GRID)
-    bell = np.exp(-((place[:, None] - place) ** 2) / (2 * spread**2))
-    bell /= bell.sum(axis=0)
+    line = np.arange(GRID)
+    bell = np.exp(-((line[:, None] - line) ** 2) / (2 * std**2))
+    bell /= bell.sum(axis=0)  # at the border nothing is lost beyond the map
     maps = table.reshape(-1, GRID, GRID)
     return np.einsum("ax,mxy,by->mab", bell, maps, bell).reshape(table.shape)
 
@@ -205,10 +206,10 @@ def fit(train: Placements, val: Placements, rounds: int = 200) -> WardSpots:
         [_of_chosen(spots, val.where(slice(s, s + 500))) for s in range(0, len(val), 500)]
     )
     weights = spots.weights
-    for _ in range(rounds):
+    for _ in range(rounds):  # expectation: how far each map explains a ward; maximisation: the mean
         share = chance * weights
         weights = (share / share.sum(axis=1, keepdims=True)).mean(axis=0)
-    return WardSpots(counted(_joined(train, val)), weights)
+    return WardSpots(counted(_joined(train, val)), weights)  # the newest wards count as well
 
 
 def _of_chosen(spots: WardSpots, rows: Placements) -> Floats:
@@ -228,8 +229,8 @@ def baseline(train: Placements, val: Placements, rows: Placements) -> Floats:
         return (1 - even) * table[_conditions(some)["side, time"]] + even / SIZE
 
     def loss(even: float) -> float:
-        found = chances(train, val, even)[np.arange(len(val)), val.cell]
-        return float(-np.log(found).mean())
+        chosen = chances(train, val, even)[np.arange(len(val)), val.cell]
+        return float(-np.log(chosen).mean())
 
     return chances(_joined(train, val), rows, min(EVEN_SHARES, key=loss))
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from understudy.games.dota import facts
-from understudy.games.dota.advice.match_context import Models, Story
+from understudy.games.dota.advice.match_context import MatchContext, Models
 from understudy.games.dota.advice.recommend import SIDES, held_at, item_lines
-from understudy.games.dota.features.inventory import places
+from understudy.games.dota.features.inventory import item_index
 from understudy.report.page import Panel
 
 EVERY = 5
@@ -34,22 +34,22 @@ class Look:
         return bool({line["key"] for line in self.advised[:most]} & {key for _, key in self.bought})
 
 
-def looks(story: Story, models: Models, slot: int) -> Iterator[Look]:
+def looks(context: MatchContext, models: Models, slot: int) -> Iterator[Look]:
     """A player's match in steps of `EVERY` minutes."""
-    for row in range(EVERY, len(story.course.t), EVERY):
-        now = int(story.course.t[row])
-        strange = models.value.out_of_range(story.samples.where(np.array([row])))
-        advised = [] if strange else item_lines(story, models, row, slot)
-        yield Look(now // 60, advised, _bought(story, slot, now, now + 60 * EVERY))
+    for row in range(EVERY, len(context.timeline.t), EVERY):
+        now = int(context.timeline.t[row])
+        strange = models.value.out_of_range(context.samples.where(np.array([row])))
+        advised = [] if strange else item_lines(context, models, row, slot)
+        yield Look(now // 60, advised, _bought(context, slot, now, now + 60 * EVERY))
 
 
-def _bought(story: Story, slot: int, begin: int, end: int) -> list[tuple[int, str]]:
-    """Items worth a decision that the player had not, within (begin, end]."""
-    bought, owned = story.course.events["purchase"], held_at(story, slot, begin).owned
+def _bought(context: MatchContext, slot: int, begin: int, end: int) -> list[tuple[int, str]]:
+    """Items dear enough for a decision that the player had not, within (begin, end]."""
+    bought, owned = context.timeline.events["purchase"], held_at(context, slot, begin).owned
     mine = (bought.slot == slot) & (bought.t > begin) & (bought.t <= end)
     first: dict[str, int] = {}
     for t, key in zip(bought.t[mine].tolist(), bought.key.filter(mine).to_pylist(), strict=True):
-        if (place := places().get(key)) is not None and not owned[place]:
+        if (index := item_index().get(key)) is not None and not owned[index]:
             first.setdefault(key, t // 60)
     return [(minute, key) for key, minute in first.items()]
 
@@ -66,9 +66,9 @@ _STYLE = """<style>
 </style>"""
 
 
-def items_panel(story: Story, models: Models) -> Panel:
+def items_panel(context: MatchContext, models: Models) -> Panel:
     """A line per player, which opens to what was advised and what was bought."""
-    players = "".join(_player(story, models, slot) for slot in range(10))
+    players = "".join(_player(context, models, slot) for slot in range(10))
     note = (
         f"Items of {DEAR:,} gold and more with their minute; open a player for the advice of every "
         f"{EVERY} minutes, the most usual first, beside what was bought until the next. A tick: "
@@ -78,25 +78,25 @@ def items_panel(story: Story, models: Models) -> Panel:
     return Panel("Items and advice", html, note=note, head=_STYLE, wide=True)
 
 
-def _player(story: Story, models: Models, slot: int) -> str:
-    known = list(looks(story, models, slot))
+def _player(context: MatchContext, models: Models, slot: int) -> str:
+    known = list(looks(context, models, slot))
     judged = [look for look in known if look.advised and look.bought]
     first, some = (sum(look.followed(most) for look in judged) for most in (1, 3))
-    told = SIDES[slot // 5]
+    summary = SIDES[slot // 5]
     if judged:
-        told += f"; bought as advised {some} of {len(judged)} times, by the first advice {first}"
+        summary += f"; bought as advised {some} of {len(judged)} times, by the first advice {first}"
     rows = "".join(_row(look) for look in known)
     return (
-        f"<details{' open' if slot == 0 else ''}><summary><strong>{escape(story.hero(slot))}"
-        f"</strong> <span>{told}</span><br>{_great_items(story, slot)}"
+        f"<details{' open' if slot == 0 else ''}><summary><strong>{escape(context.hero(slot))}"
+        f"</strong> <span>{summary}</span><br>{_great_items(context, slot)}"
         "</summary><table><thead><tr><th>minute</th><th>advised then</th>"
         f"<th>bought in the next {EVERY} minutes</th></tr></thead><tbody>{rows}</tbody></table>"
         "</details>"
     )
 
 
-def _great_items(story: Story, slot: int) -> str:
-    bought = story.course.events["purchase"]
+def _great_items(context: MatchContext, slot: int) -> str:
+    bought = context.timeline.events["purchase"]
     mine = bought.slot == slot
     things = zip(bought.t[mine].tolist(), bought.key.filter(mine).to_pylist(), strict=True)
     known = ((t, facts.items().get(key)) for t, key in things)

@@ -1,4 +1,4 @@
-"""Pages: one match with its chances and swings, and what a run's value models are worth."""
+"""Pages: one match with its chances and swings, and how good a run's value models are."""
 
 import json
 from html import escape
@@ -9,7 +9,7 @@ import numpy as np
 from understudy.data import shards
 from understudy.data.runs import EVALUATION, Run
 from understudy.errors import InputError
-from understudy.games.dota.advice.match_context import Models, Story, load_models, recorded
+from understudy.games.dota.advice.match_context import MatchContext, Models, load_models, recorded
 from understudy.games.dota.advice.recommend import SIDES
 from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.policies import wards
@@ -22,7 +22,7 @@ from understudy.report import charts
 from understudy.report.page import Panel, page
 
 SWINGS = 6
-"""The minutes in which the chance moved most, told one by one."""
+"""The minutes in which the chance moved most, listed one by one."""
 MAP = 400  # the side of the ward map's drawing
 
 
@@ -30,29 +30,29 @@ def match_page(run: Run, match: str) -> str:
     """A page on one recorded match: its chances, swings, wards and items."""
     if not match.isdigit():
         raise InputError(f"a match of Dota goes by its number, not '{match}'")
-    story = recorded(run, int(match))
-    title = f"Match {match}, patch {story.patch}"
-    return page(title, load("dota").about, match_panels(story, load_models()))
+    context = recorded(run, int(match))
+    title = f"Match {match}, patch {context.patch}"
+    return page(title, load("dota").about, match_panels(context, load_models()))
 
 
-def match_panels(story: Story, models: Models) -> list[Panel]:
+def match_panels(context: MatchContext, models: Models) -> list[Panel]:
     """All about one match."""
     model = models.value
-    chance = model.chance(story.samples)
+    chance = model.chance(context.samples)
     return [
-        _chance_panel(story, model, chance),
-        _economy_panel(story),
-        _swings_panel(story, chance),
-        _wards_panel(story),
-        items_panel(story, models),
+        _chance_panel(context, model, chance),
+        _economy_panel(context),
+        _swings_panel(context, chance),
+        _wards_panel(context),
+        items_panel(context, models),
     ]
 
 
-def _chance_panel(story: Story, model: ValueModel, chance: Floats) -> Panel:
-    minutes = (story.course.t / 60).tolist()
+def _chance_panel(context: MatchContext, model: ValueModel, chance: Floats) -> Panel:
+    minutes = (context.timeline.t / 60).tolist()
     marks = [
         charts.Mark(t / 60, float(np.interp(t / 60, minutes, chance)), word)
-        for t, word in _great_events(story)
+        for t, word in _great_events(context)
     ]
     chart = charts.line_chart(
         {"Radiant wins": list(zip(minutes, chance.tolist(), strict=True))},
@@ -61,9 +61,9 @@ def _chance_panel(story: Story, model: ValueModel, chance: Floats) -> Panel:
         unit="percent",
         marks=marks,
     )
-    words = model.out_of_range(story.samples)
-    won = SIDES[not story.outline["radiant_win"]]
-    note = f"{won} won. Trained on {', '.join(model.patches)}; this match is of {story.patch}."
+    words = model.out_of_range(context.samples)
+    won = SIDES[not context.outline["radiant_win"]]
+    note = f"{won} won. Trained on {', '.join(model.patches)}; this match is of {context.patch}."
     if words:
         note += f" Not to be trusted everywhere: {'; '.join(words)}."
     return Panel("Who will win", chart, note=note, wide=True)
@@ -75,10 +75,10 @@ _NAMED = {
 }
 
 
-def _great_events(story: Story) -> list[tuple[int, str]]:
+def _great_events(context: MatchContext) -> list[tuple[int, str]]:
     """Roshan, first blood, barracks."""
-    things = story.course.events["objective"]
-    found = []
+    things = context.timeline.events["objective"]
+    marks = []
     for t, team, key, target in zip(
         things.t.tolist(),
         things.team.tolist(),
@@ -87,50 +87,49 @@ def _great_events(story: Story) -> list[tuple[int, str]]:
         strict=True,
     ):
         if key in _NAMED and team >= 0:
-            found.append((t, f"{_NAMED[key]}, {SIDES[team]}"))
+            marks.append((t, f"{_NAMED[key]}, {SIDES[team]}"))
         elif key == "building_kill" and target and "melee_rax" in target:
-            found.append((t, f"barracks of {_loser(target)} fall"))
-    return [(t, word) for t, word in found if 0 <= t <= story.course.t[-1]]
+            marks.append((t, f"barracks of {_loser(target)} fall"))
+    return [(t, word) for t, word in marks if 0 <= t <= context.timeline.t[-1]]
 
 
 def _loser(target: str) -> str:
     return SIDES["badguys" in target]
 
 
-def _economy_panel(story: Story) -> Panel:
-    minutes = (story.course.t / 60).tolist()
+def _economy_panel(context: MatchContext) -> Panel:
+    minutes = (context.timeline.t / 60).tolist()
     lines = {
         name: list(zip(minutes, values.tolist(), strict=True))
-        for name, values in story.course.advantage.items()
+        for name, values in context.timeline.advantage.items()
     }
     chart = charts.line_chart(lines, title="Lead of Radiant", x_label="minute")
     return Panel("Gold and experience", chart, note="Gold is gold earned, not cash.", wide=True)
 
 
-def _swings_panel(story: Story, chance: Floats) -> Panel:
+def _swings_panel(context: MatchContext, chance: Floats) -> Panel:
     """The largest changes, with what happened in that minute."""
     moved = np.diff(chance)
     rows = []
-    for place in np.argsort(-np.abs(moved))[:SWINGS]:
-        begin, end = int(story.course.t[place]), int(story.course.t[place + 1])
-        rows.append(
-            (end // 60, float(chance[place]), float(chance[place + 1]), _told(story, begin, end))
-        )
+    for row in np.argsort(-np.abs(moved))[:SWINGS]:
+        begin, end = int(context.timeline.t[row]), int(context.timeline.t[row + 1])
+        words = _happened(context, begin, end)
+        rows.append((end // 60, float(chance[row]), float(chance[row + 1]), words))
     table = charts.table(
         ("minute", "before", "after", "what happened"), sorted(rows), percent=("before", "after")
     )
     return Panel("Swings", table, note="The minutes that changed most.", wide=True)
 
 
-def _told(story: Story, begin: int, end: int) -> str:
+def _happened(context: MatchContext, begin: int, end: int) -> str:
     """Kills, buildings and Roshan within (begin, end], in words."""
     words = []
-    kills = story.course.events["kill"]
+    kills = context.timeline.events["kill"]
     within = (kills.t > begin) & (kills.t <= end)
     counts = [int((within & (kills.team == team)).sum()) for team in (0, 1)]
     if any(counts):
         words.append(f"kills {counts[0]}:{counts[1]}")
-    things = story.course.events["objective"]
+    things = context.timeline.events["objective"]
     for t, team, key, target in zip(
         things.t.tolist(),
         things.team.tolist(),
@@ -162,21 +161,21 @@ document.addEventListener("input", event => {
 .wards label{display:block}.wards input{width:100%;max-width:28rem}</style>"""
 
 
-def _wards_panel(story: Story) -> Panel:
+def _wards_panel(context: MatchContext) -> Panel:
     """Observer wards on the map, with a slider for the time."""
-    rows = wards.placements(story.tables)
-    events = story.tables["events"].to_pylist()
+    rows = wards.placements(context.tables)
+    events = context.tables["events"].to_pylist()
     placed = [e for e in events if e["event_type"] == "ward_obs_place" and e["x"] is not None]
-    last = int(story.course.t[-1])
+    last = int(context.timeline.t[-1])
     scale = MAP / (wards.HIGH - wards.LOW)
     dots = []
     for event, life in zip(placed, rows.life.tolist(), strict=True):
         until = event["t"] + (life if life == life else 360)  # NaN: never seen to end
         x, y = (event["x"] - wards.LOW) * scale, MAP - (event["y"] - wards.LOW) * scale
-        told = f"{SIDES[event['team']]}, {event['t'] // 60} min, stood {until - event['t']:.0f} s"
+        tip = f"{SIDES[event['team']]}, {event['t'] // 60} min, stood {until - event['t']:.0f} s"
         dots.append(
             f'<circle cx="{x:.0f}" cy="{y:.0f}" r="7" fill="var(--s{event["team"] + 1})" '
-            f'data-from="{event["t"]}" data-to="{until:.0f}"><title>{escape(told)}</title></circle>'
+            f'data-from="{event["t"]}" data-to="{until:.0f}"><title>{escape(tip)}</title></circle>'
         )
     keys = "".join(
         f'<span class="key" style="--color:var(--s{team + 1})">{side}</span>'
@@ -196,28 +195,28 @@ def _wards_panel(story: Story) -> Panel:
 
 
 def run_panels(run: Run) -> list[Panel]:
-    """What the value models of a run are worth."""
-    found = []
+    """How good the value models of a run are, and what came of being first."""
+    panels = []
     for path in sorted(run.models.glob(f"*/{EVALUATION}")):
-        told = json.loads(path.read_text())
-        if "line_up" in told:
-            found.append(_line_up_panel(path.parent.name, told))
-    return [*found, *_scenario_panels(run)]
+        evaluation = json.loads(path.read_text())
+        if "line_up" in evaluation:
+            panels.append(_comparison_panel(path.parent.name, evaluation))
+    return [*panels, *_scenario_panels(run)]
 
 
 def _scenario_panels(run: Run) -> list[Panel]:
     """How often the side that was first went on to win."""
-    found: list[tuple[str, int, bool]] = []
+    results: list[tuple[str, int, bool]] = []
     for path in sorted(run.recordings.glob(f"{MATCHES.name}-*.parquet")):
         other = shards.shard_path(run.recordings, EVENTS, shards.shard_key(path))
         events = shards.read_shard(
             other, EVENTS, ["match_id", "t", "team", "event_type", "key", "target"]
         )
-        found += firsts({"matches": shards.read_shard(path, MATCHES), "events": events})
-    if not found:
+        results += firsts({"matches": shards.read_shard(path, MATCHES), "events": events})
+    if not results:
         return []
     names = ("first", "minutes", "matches", "won", "low", "high")
-    rows = [(r.scenario, r.minutes, r.won.n, *r.won.plain()) for r in rates(found)]
+    rows = [(r.scenario, r.minutes, r.won.n, *r.won.plain()) for r in rates(results)]
     table = charts.table(names, rows, percent=names[3:])
     note = (
         "By the minute it happened, with 95 % intervals. Leads come with it: no cause is claimed."
@@ -225,7 +224,7 @@ def _scenario_panels(run: Run) -> list[Panel]:
     return [Panel("Who is first wins how often", table, note=note, wide=True)]
 
 
-def _line_up_panel(name: str, told: dict[str, Any]) -> Panel:
+def _comparison_panel(name: str, evaluation: dict[str, Any]) -> Panel:
     names = ("model", "log loss", "beside LR-7", "low", "high", "AUC", "dGold RMSE", "dXP RMSE")
     rows = [
         (
@@ -236,13 +235,15 @@ def _line_up_panel(name: str, told: dict[str, Any]) -> Panel:
             score["dgold_rmse"],
             score["dxp_rmse"],
         )
-        for model, score in told["line_up"].items()
+        for model, score in evaluation["line_up"].items()
     ]
     curve = {
-        "seen": [(row["said"], row["seen"]) for row in told["reliability"]],
+        "observed": [(row["said"], row["seen"]) for row in evaluation["reliability"]],
         "right": [(0.0, 0.0), (1.0, 1.0)],
     }
-    chart = charts.line_chart(curve, title="Said and seen", x_label="said", y_label="seen")
+    chart = charts.line_chart(
+        curve, title="Predicted and observed", x_label="predicted", y_label="observed"
+    )
     drift = charts.table(
         ("patch", "matches", "slope", "low", "high", "verdict"),
         [
@@ -250,7 +251,7 @@ def _line_up_panel(name: str, told: dict[str, Any]) -> Panel:
                 row[part]
                 for part in ("patch", "matches", "slope", "slope_low", "slope_high", "verdict")
             )
-            for row in told["drift"]
+            for row in evaluation["drift"]
         ],
     )
     return Panel(

@@ -34,15 +34,15 @@ def firsts(recordings: Mapping[str, pa.Table]) -> list[tuple[str, int, bool]]:
         [("match_id", "ascending"), ("t", "ascending")]
     )
     columns = (things[name].to_pylist() for name in ("match_id", "t", "team", "key", "target"))
-    seen: set[tuple[int, str]] = set()
-    found = []
+    done: set[tuple[int, str]] = set()
+    rows = []
     for number, t, team, key, target in zip(*columns, strict=True):
         scenario, side = _named(key, team, target)
-        if scenario is None or side is None or (number, scenario) in seen:
+        if scenario is None or side is None or (number, scenario) in done:
             continue
-        seen.add((number, scenario))
-        found.append((scenario, max(t, 0) // 60, winner[number] == (side == 0)))
-    return found
+        done.add((number, scenario))
+        rows.append((scenario, max(t, 0) // 60, winner[number] == (side == 0)))
+    return rows
 
 
 def _named(key: str, team: int | None, target: str | None) -> tuple[str | None, int | None]:
@@ -55,15 +55,15 @@ def _named(key: str, team: int | None, target: str | None) -> tuple[str | None, 
     return names.get(key), team
 
 
-def rates(found: list[tuple[str, int, bool]]) -> list[Rate]:
-    """By scenario and span, with 95 % intervals."""
+def rates(results: list[tuple[str, int, bool]]) -> list[Rate]:
+    """How often the side of `firsts` won, by scenario and span, with 95 % intervals."""
     table: dict[tuple[str, int], list[bool]] = {}
-    for scenario, minute, won in found:
+    for scenario, minute, won in results:
         table.setdefault((scenario, minute // BAND), []).append(won)
     rows = []
-    for (scenario, band), results in sorted(table.items(), key=_order):
+    for (scenario, band), wins in sorted(table.items(), key=_order):
         span = f"{band * BAND}-{band * BAND + BAND - 1}"
-        rows.append(Rate(scenario, span, wilson(float(sum(results)), len(results))))
+        rows.append(Rate(scenario, span, wilson(float(sum(wins)), len(wins))))
     return rows
 
 

@@ -40,54 +40,57 @@ def _advice_table(title: str, names: tuple[str, ...], rows: list[dict[str, Any]]
         column.no_wrap = column.header != "why"
         column.justify = "right" if column.header in ("x", "y", "chance", "model") else "left"
     for row in rows:
-        table.add_row(*(_said(name, row[name]) for name in names))
+        table.add_row(*(_cell(name, row[name]) for name in names))
     return table
 
 
-def _said(name: str, value: Any) -> str:
+def _cell(name: str, value: Any) -> str:
     if name == "chance":
         return f"{value:.0%}" if value >= 0.1 else f"{value:.1%}"
     return f"{value:.0f}" if isinstance(value, float) else str(value)
 
 
 def print_evaluation(evaluation: Mapping[str, Any]) -> None:
-    """Of a value line-up or of a policy."""
-    (print_line_up if "line_up" in evaluation else print_policy)(evaluation)
+    """Print a comparison of value models, or the scores of a policy."""
+    (print_comparison if "line_up" in evaluation else print_policy)(evaluation)
 
 
 def print_policy(evaluation: Mapping[str, Any]) -> None:
-    """A policy beside the counts it must beat."""
+    """Print a policy's scores beside those of the counts it must beat."""
     print(f"counts: by {evaluation['counts']}")
     for name, scores in evaluation["policy"].items():
+        if not scores["decisions"]:
+            print(f"{name}: no decision in later matches, so no score")
+            continue
         title = f"{name}: {scores['decisions']:,} decisions of later matches"
         table = _table(title, "score", "ours", "counts", "difference, 95 % by match")
-        for score, found in scores.items():
+        for score, both in scores.items():
             if score != "decisions":
-                values = (_short(found[who]) for who in ("ours", "counts"))
-                table.add_row(score, *values, _signed(found["beside"]))
+                values = (_short(both[who]) for who in ("ours", "counts"))
+                table.add_row(score, *values, _signed(both["beside"]))
         out_console.print(table)
 
 
-def print_line_up(evaluation: Mapping[str, Any]) -> None:
-    """The whole line-up beside the bar, by minute, on few matches, and when not to trust it."""
+def print_comparison(evaluation: Mapping[str, Any]) -> None:
+    """Print all models beside the baseline, by minute, on few matches, and when not to trust."""
     for table in (
-        _line_up_table(evaluation),
+        _comparison_table(evaluation),
         _bands_table(evaluation),
         *_few_shot_tables(evaluation),
         drift_table(evaluation),
     ):
         out_console.print(table)
     error = evaluation["calibration_error"]
-    print(f"calibration error of best: {error:.3f} (mean distance between said and seen)")
+    print(f"calibration error of best: {error:.3f} (mean distance between predicted and observed)")
 
 
-def _line_up_table(evaluation: Mapping[str, Any]) -> "Table":
+def _comparison_table(evaluation: Mapping[str, Any]) -> "Table":
     parts = evaluation["split"]
     words = (
         f"{name} {part['matches']:,} ({_span(part['patches'])})" for name, part in parts.items()
     )
     names = ("log\nloss", "beside LR-7", "AUC", "by\nmatch", "dGold\nRMSE", "dXP\nRMSE")
-    table = _table(f"the line-up: {', '.join(words)}", "model", *names)
+    table = _table(f"model comparison: {', '.join(words)}", "model", *names)
     for name, score in evaluation["line_up"].items():
         table.add_row(
             name.replace("XGBoost", "XGB"),
@@ -107,13 +110,13 @@ def _span(patches: list[str]) -> str:
 
 def _bands_table(evaluation: Mapping[str, Any]) -> "Table":
     table = _table("by minute", "minutes", "rows", "LR-7", "best", "best beside LR-7", "AUC")
-    for band, found in evaluation["bands"].items():
+    for band, scores in evaluation["bands"].items():
         table.add_row(
             band,
-            f"{found['rows']:,}",
-            *(_short(found["log_loss"][name]) for name in ("LR-7", "best")),
-            _signed(found["beside_bar"]),
-            _short(found["auc"]["best"]),
+            f"{scores['rows']:,}",
+            *(_short(scores["log_loss"][name]) for name in ("LR-7", "best")),
+            _signed(scores["beside_bar"]),
+            _short(scores["auc"]["best"]),
         )
     return table
 
@@ -167,7 +170,7 @@ def _short(share: float) -> str:
     return f"{share:.4f}".removeprefix("0")
 
 
-def _signed(found: Mapping[str, float]) -> str:
+def _signed(estimate: Mapping[str, float]) -> str:
     """-.0285 (-.0414 to -.0153)."""
-    parts = [f"{found[name]:+.4f}".replace("0.", ".", 1) for name in ("mean", "low", "high")]
+    parts = [f"{estimate[name]:+.4f}".replace("0.", ".", 1) for name in ("mean", "low", "high")]
     return f"{parts[0]} ({parts[1]} to {parts[2]})"

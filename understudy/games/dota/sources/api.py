@@ -120,15 +120,15 @@ def league_matches(ask: Asker, league: int) -> list[int]:
 
 def pro_matches(ask: Asker, count: int) -> list[int]:
     """The numbers of the newest professional matches, newest first."""
-    found: list[int] = []
-    while len(found) < count:
-        query = {"less_than_match_id": found[-1]} if found else {}
+    numbers: list[int] = []
+    while len(numbers) < count:
+        query = {"less_than_match_id": numbers[-1]} if numbers else {}
         page = _numbers(_listed(ask, "proMatches", **query), "the list of professional matches")
-        new = [number for number in page if not found or number < found[-1]]
-        if not new:
+        new = [number for number in page if not numbers or number < numbers[-1]]
+        if not new:  # a server that does not turn the page would be asked for ever
             break
-        found += sorted(new, reverse=True)
-    return found[:count]
+        numbers += sorted(new, reverse=True)
+    return numbers[:count]
 
 
 def _listed(ask: Asker, path: str, **query: Any) -> Any:
@@ -146,9 +146,12 @@ def _numbers(page: Any, what: str) -> list[int]:
 
 
 def download(
-    ask: Asker, numbers: Sequence[int], folder: Path, told: Callable[[int], None] = lambda _: None
+    ask: Asker,
+    numbers: Sequence[int],
+    folder: Path,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> Fetched:
-    """Have these matches in a folder as ID.json.gz; `told` hears how many are done."""
+    """Have these matches in a folder as ID.json.gz; `progress` gets how many are done."""
     there, new, failed = 0, 0, list[str]()
     folder.mkdir(parents=True, exist_ok=True)
     for done, number in enumerate(dict.fromkeys(numbers), start=1):
@@ -161,7 +164,7 @@ def download(
                 new += 1
             except _RefusedError as refusal:
                 failed.append(f"match {number}: {refusal}")
-        told(done)
+        progress(done)
     return Fetched(new, there, failed)
 
 

@@ -41,13 +41,13 @@ def match_files(source: Path) -> list[Path]:
         return [source]
     if not source.is_dir():
         raise InputError(f"there is no file or folder {source}")
-    found = sorted(p for p in source.rglob("*") if p.name.endswith(_SUFFIXES) and p.is_file())
-    if not found:
+    paths = sorted(p for p in source.rglob("*") if p.name.endswith(_SUFFIXES) and p.is_file())
+    if not paths:
         raise InputError(f"{source} holds no match files: none ends in {', '.join(_SUFFIXES)}")
-    return found
+    return paths
 
 
-Found = tuple[str, dict[str, Any] | str]
+MatchOrFault = tuple[str, dict[str, Any] | str]
 """Where, and a match or what is wrong there."""
 
 
@@ -65,9 +65,10 @@ def _lots(files: Sequence[tuple[Path, Path]]) -> Iterator[Awaited]:
     seen, reader, stamp = set[int](), _Lines(), ""
     for lot in _cut(files):
         state = [(piece, piece.path.stat()) for piece in lot]
-        told = [(p.name, p.lines, was.st_size, was.st_mtime_ns) for p, was in state]
+        known = [(p.name, p.lines, was.st_size, was.st_mtime_ns) for p, was in state]
         versions = [table.version for table in RECORDINGS]
-        stamp = blake2b(repr((stamp, versions, told)).encode(), digest_size=16).hexdigest()
+        # The stamp before goes in: what was read earlier decides borders and repeated matches.
+        stamp = blake2b(repr((stamp, versions, known)).encode(), digest_size=16).hexdigest()
         load = partial(_read, lot, reader, seen)
         yield Awaited(lot[-1].name, stamp, load, partial(_remember, seen))
 
@@ -131,7 +132,7 @@ class _Lines:
 
     def between(self, path: Path, first: int, last: int, of: int) -> Iterator[tuple[int, bytes]]:
         """Each with its number, from 1 on."""
-        if path != self.path or first < self.at:
+        if path != self.path or first < self.at:  # lines are counted from a file's beginning
             self.file.close()
             self.path, self.file, self.at = path, _opened(path), 0
         for line in islice(self.file, first - self.at, last - self.at):
@@ -143,7 +144,7 @@ class _Lines:
             self.path = None
 
 
-def _matches_of(piece: Piece, reader: _Lines) -> Iterator[Found]:
+def _matches_of(piece: Piece, reader: _Lines) -> Iterator[MatchOrFault]:
     try:
         if piece.lines is not None:
             for number, line in reader.between(piece.path, *piece.lines):
@@ -158,14 +159,14 @@ def _matches_of(piece: Piece, reader: _Lines) -> Iterator[Found]:
     yield from _parsed(text, piece.name)
 
 
-def _parsed(text: bytes, name: str) -> Iterator[Found]:
+def _parsed(text: bytes, name: str) -> Iterator[MatchOrFault]:
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError) as failure:
         yield name, f"not JSON, so it is cut off or damaged ({failure})"
         return
-    for number, match in enumerate(found if isinstance(found, list) else [found], start=1):
-        where = f"{name}[{number}]" if isinstance(found, list) else name
+    for number, match in enumerate(content if isinstance(content, list) else [content], start=1):
+        where = f"{name}[{number}]" if isinstance(content, list) else name
         is_match = isinstance(match, dict)
         yield where, match if is_match else f"{type(match).__name__} where a match should be"
 
@@ -174,7 +175,7 @@ def _read(lot: Sequence[Piece], reader: _Lines, seen: set[int]) -> Imported:
     """A lot as tables, with a line on each match that was left out or is unparsed."""
     held, words = list[tuple[str, Rows]](), list[str]()
     with _collector_at_rest():
-        for where, match in (found for piece in lot for found in _matches_of(piece, reader)):
+        for where, match in (pair for piece in lot for pair in _matches_of(piece, reader)):
             try:
                 held.append((where, _rows(match, seen)))
             except MatchError as failure:

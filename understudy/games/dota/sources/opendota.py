@@ -1,4 +1,4 @@
-"""One match as OpenDota's API tells it, as rows of our tables.
+"""One match as OpenDota's API gives it, as rows of our tables.
 
 Who played is left behind: account ids, names and chat never reach a row.
 """
@@ -41,7 +41,7 @@ def rows_of(match: Json) -> Rows:
     try:
         rows = _outline(match)
         if is_parsed(match):
-            rows |= _course(match)
+            rows |= _timeline(match)
         return rows
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as failure:
         raise MatchError(
@@ -138,7 +138,7 @@ def _slot(player_slot: int) -> int:
 # --- how it went ---------------------------------------------------------------------------------
 
 
-def _course(match: Json) -> Rows:
+def _timeline(match: Json) -> Rows:
     number = match["match_id"]
     minutes = len(match["radiant_gold_adv"])
     begin = match["players"][0]["times"][0]  # 0; later where the parser missed the beginning
@@ -209,12 +209,12 @@ def _objective(entry: Json) -> tuple[Any, ...]:
 
 def _fights(match: Json) -> Rows:
     number, fights, shares = match["match_id"], [], []
-    for place, fight in enumerate(match.get("teamfights") or ()):
+    for index, fight in enumerate(match.get("teamfights") or ()):
         times = (fight["start"], fight["end"], fight.get("last_death"), fight.get("deaths"))
-        fights.append((number, place, *times))
+        fights.append((number, index, *times))
         for slot, share in enumerate(fight["players"]):
             gains = map(share.get, _SHARES)
-            shares.append((number, place, slot, *gains, len(share.get("killed") or ())))
+            shares.append((number, index, slot, *gains, len(share.get("killed") or ())))
     return {TEAMFIGHTS.name: fights, TEAMFIGHT_PLAYERS.name: shares}
 
 

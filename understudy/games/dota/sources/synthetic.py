@@ -1,10 +1,10 @@
 """Matches that nobody played, whose true chances are known: for the demo, and to test learners.
 
 The gold advantage A of Radiant walks: each minute it gains DRIFT times the difference in strength
-of the teams, and a normal step of SPREAD. A match may end after any minute from SHORTEST on, with
+of the teams, and a normal step of STEP_STD. A match may end after any minute from SHORTEST on, with
 the same chance each time, whatever the score; Radiant then wins if A plus a last stroke of luck is
 above 0. So the chance of winning, given the minute, A and the teams, is a sum that `true_chance`
-works out. Everything else (kills, wards, towers, items) follows from the walk and tells nothing
+works out. Everything else (kills, wards, towers, items) follows from the walk and says nothing
 new about its future.
 """
 
@@ -27,10 +27,10 @@ END = 0.06
 """Chance of the end at each minute from the shortest on."""
 DRIFT = 150.0
 """Gold a minute by one unit of strength."""
-SPREAD = 700.0
-"""Gold a minute by luck."""
+STEP_STD = 700.0
+"""Gold a minute by luck, one standard deviation."""
 LUCK = 4000.0
-"""The last stroke, in gold."""
+"""The last stroke, in gold, one standard deviation."""
 EARNED = 2200.0
 """Gold of a whole team in a minute."""
 _SHARES = np.array([0.30, 0.25, 0.20, 0.13, 0.12])
@@ -63,10 +63,11 @@ def true_chance(minute: Any, advantage: Any, difference: Any) -> Any:
     chance, reached = np.zeros(minute.shape), np.ones(minute.shape)
     for end in range(SHORTEST, LONGEST + 1):
         possible = minute < end
+        # `reached`: the chance that it goes on until this minute; `share`: that it ends there.
         share = np.where(possible, reached * (1.0 if end == LONGEST else END), 0.0)
         left = np.where(possible, end - minute, 0)
-        spread = np.sqrt(SPREAD**2 * left + LUCK**2)
-        chance += share * ndtr((advantage + DRIFT * difference * left) / spread)
+        std = np.sqrt(STEP_STD**2 * left + LUCK**2)
+        chance += share * ndtr((advantage + DRIFT * difference * left) / std)
         reached = np.where(possible, reached - share, reached)
     return chance
 
@@ -83,23 +84,24 @@ class _Batch:
     """Some consecutive matches: their walks first, then all that follows from them."""
 
     def __init__(self, world: World, start: int, count: int, total: int) -> None:
-        self.dice = dice = np.random.default_rng([world.seed, 1, start])
+        self.rng = rng = np.random.default_rng([world.seed, 1, start])
         self.ids = _FIRST_MATCH + np.arange(start, start + count)
         self.began = _FIRST_START + _GAP * np.arange(start, start + count)
-        place = np.arange(start, start + count) * len(world.patches) // total
-        self.patch = np.array(world.patches)[place]
-        radiant = dice.integers(world.teams, size=count)
-        dire = (radiant + dice.integers(1, world.teams, size=count)) % world.teams
+        era = np.arange(start, start + count) * len(world.patches) // total
+        self.patch = np.array(world.patches)[era]
+        radiant = rng.integers(world.teams, size=count)
+        dire = (radiant + rng.integers(1, world.teams, size=count)) % world.teams
         self.teams = np.stack([radiant, dire])
         strengths = world.strengths()
         self.difference = strengths[radiant] - strengths[dire]
-        over = np.minimum(dice.geometric(END, count) - 1, LONGEST - SHORTEST)
+        over = np.minimum(rng.geometric(END, count) - 1, LONGEST - SHORTEST)
         self.minutes = SHORTEST + over  # the last whole minute; the match ends there
-        steps = DRIFT * self.difference[:, None] + SPREAD * dice.normal(size=(count, LONGEST))
+        # Drawn for LONGEST minutes of every match, one rectangle; nothing beyond its end is shown.
+        steps = DRIFT * self.difference[:, None] + STEP_STD * rng.normal(size=(count, LONGEST))
         self.walk = np.concatenate([np.zeros((count, 1)), steps.cumsum(axis=1)], axis=1)
         last = self.walk[np.arange(count), self.minutes]
-        self.won = last + LUCK * dice.normal(size=count) > 0
-        self.heroes = _draws(dice, np.array(list(facts.heroes())), count, 10)
+        self.won = last + LUCK * rng.normal(size=count) > 0
+        self.heroes = _draws(rng, np.array(list(facts.heroes())), count, 10)
 
     def tables(self) -> dict[str, pa.Table]:
         """All of a recording."""
@@ -111,13 +113,13 @@ class _Batch:
             "events": self._events(),
             **self._fights(),
         }
-        found = {}
+        tables = {}
         for table in RECORDINGS:
             given = columns[table.name]
             rows = len(given["match_id"])
             missing = {c.name: pa.nulls(rows) for c in table.columns if c.name not in given}
-            found[table.name] = in_order(table, table.build(given | missing))
-        return found
+            tables[table.name] = in_order(table, table.build(given | missing))
+        return tables
 
     def _matches(self) -> Columns:
         count = len(self.ids)
@@ -162,8 +164,8 @@ class _Batch:
         advantage = self.walk[which, minute]
         sides = EARNED * minute[:, None] + np.stack([advantage, -advantage], axis=1) / 2
         gold = (sides[:, :, None] * _SHARES).reshape(-1, 10).round().clip(0)
-        taught = (1.15 * gold).round()
-        gold_by_team, xp_by_team = (each.reshape(-1, 2, 5).sum(axis=2) for each in (gold, taught))
+        xp = (1.15 * gold).round()
+        gold_by_team, xp_by_team = (each.reshape(-1, 2, 5).sum(axis=2) for each in (gold, xp))
         team = {
             "match_id": self.ids[which],
             "t": 60 * minute,
@@ -175,7 +177,7 @@ class _Batch:
             "t": (60 * minute).repeat(10),
             "slot_idx": np.tile(np.arange(10), len(minute)),
             "gold": gold.ravel(),
-            "xp": taught.ravel(),
+            "xp": xp.ravel(),
             "lh": (gold / 60).round().ravel(),
             "dn": (gold / 900).round().ravel(),
         }
@@ -205,12 +207,12 @@ class _Batch:
 
     def _times(self, rate: float) -> tuple[Any, Any, Any]:
         """Which match, when, and by whom, for things that happen so often in a minute."""
-        counts = self.dice.poisson(rate * self.minutes)
+        counts = self.rng.poisson(rate * self.minutes)
         which = np.arange(len(self.ids)).repeat(counts)
-        second = (self.dice.random(len(which)) * 60 * self.minutes[which]).astype(np.int64)
+        second = (self.rng.random(len(which)) * 60 * self.minutes[which]).astype(np.int64)
         ahead = self.walk[which, second // 60]  # who leads does more; known at the minute begun
-        radiant = self.dice.random(len(which)) < ndtr(ahead / 8000)
-        slot = self.dice.integers(5, size=len(which)) + np.where(radiant, 0, 5)
+        radiant = self.rng.random(len(which)) < ndtr(ahead / 8000)
+        slot = self.rng.integers(5, size=len(which)) + np.where(radiant, 0, 5)
         return which, second, slot
 
     def _happen(self, kind: str, rate: float, key: str | None = None) -> Columns:
@@ -232,15 +234,15 @@ class _Batch:
     def _purchases(self) -> Columns:
         which, second, slot = self._times(4.0)
         bought = [item.key for item in facts.items().values() if item.cost and not item.neutral]
-        return self._rows(which, second, slot, "purchase", self.dice.choice(bought, len(which)))
+        return self._rows(which, second, slot, "purchase", self.rng.choice(bought, len(which)))
 
     def _wards(self) -> tuple[Columns, Columns]:
         which, second, slot = self._times(0.9)
-        here = self.dice.uniform(70, 186, size=(2, len(which)))
+        here = self.rng.uniform(70, 186, size=(2, len(which)))
         handle = np.arange(len(which))
         placed = self._rows(which, second, slot, "ward_obs_place", pa.nulls(len(which)))
         placed |= {"x": here[0], "y": here[1], "value": handle}
-        life = np.where(self.dice.random(len(which)) < 0.3, 90, 360)
+        life = np.where(self.rng.random(len(which)) < 0.3, 90, 360)
         kept = np.flatnonzero(second + life <= 60 * self.minutes[which])
         gone = self._rows(
             which[kept], (second + life)[kept], slot[kept], "ward_obs_left", pa.nulls(len(kept))
@@ -250,18 +252,18 @@ class _Batch:
 
     def _towers(self) -> Columns:
         """A tower falls when the side that attacks it first leads by so much."""
-        found: list[tuple[Any, Any, int, str]] = []
-        for place, (lane, tier) in enumerate((lane, t) for t in (1, 2, 3) for lane in _LANES):
-            needed = 2000.0 * (1 + place)
+        falls: list[tuple[Any, Any, int, str]] = []
+        for order, (lane, tier) in enumerate((lane, t) for t in (1, 2, 3) for lane in _LANES):
+            needed = 2000.0 * (1 + order)
             for team, sign, name in ((0, 1, "badguys"), (1, -1, "goodguys")):
                 leads = sign * self.walk >= needed
                 minute = leads.argmax(axis=1)
                 fell = leads.any(axis=1) & (minute <= self.minutes)
                 target = f"npc_dota_{name}_tower{tier}_{lane}"
-                found += [(w, 60 * minute[w], 5 * team, target) for w in np.flatnonzero(fell)]
-        which, second, slot = (np.array([row[k] for row in found], np.int64) for k in range(3))
+                falls += [(w, 60 * minute[w], 5 * team, target) for w in np.flatnonzero(fell)]
+        which, second, slot = (np.array([row[k] for row in falls], np.int64) for k in range(3))
         rows = self._rows(which, second, slot, "objective", ["building_kill"] * len(which))
-        return rows | {"target": [row[3] for row in found]}
+        return rows | {"target": [row[3] for row in falls]}
 
     def _fights(self) -> dict[str, Columns]:
         which, second, _ = self._times(0.2)
@@ -282,9 +284,9 @@ class _Batch:
             "match_id": self.ids[which].repeat(10),
             "fight_id": number.repeat(10),
             "slot_idx": np.tile(np.arange(10), len(which)),
-            "deaths": self.dice.integers(2, size=rows),
-            "gold_delta": self.dice.integers(-300, 600, size=rows),
-            "xp_delta": self.dice.integers(0, 900, size=rows),
+            "deaths": self.rng.integers(2, size=rows),
+            "gold_delta": self.rng.integers(-300, 600, size=rows),
+            "xp_delta": self.rng.integers(0, 900, size=rows),
         }
         return {"teamfights": fight, "teamfight_players": share}
 
@@ -303,6 +305,6 @@ def _array(name: str, values: Any) -> pa.Array:
     return pa.array(values, type=_TYPES[name])
 
 
-def _draws(dice: np.random.Generator, of: Any, count: int, size: int) -> Any:
+def _draws(rng: np.random.Generator, of: Any, count: int, size: int) -> Any:
     """`size` different ones for each of `count`."""
-    return of[dice.random((count, len(of))).argpartition(size, axis=1)[:, :size]]
+    return of[rng.random((count, len(of))).argpartition(size, axis=1)[:, :size]]

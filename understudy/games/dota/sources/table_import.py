@@ -1,4 +1,4 @@
-"""Tables already in our layout, made elsewhere: one Parquet file per table, or several.
+"""Import of tables that have our columns already: one Parquet file per table, or several.
 
 A folder holds `matches.parquet`, or `matches/*.parquet`, or `matches-*.parquet`, and so on for each
 table. Columns are brought to our types; what a table has besides is left behind.
@@ -25,7 +25,7 @@ _OTHER_NAMES = {"players": "players_static"}
 
 
 def read_tables(*folders: Path) -> Iterator[Awaited]:
-    """The matches of folders of tables, in batches by number; one found before is left out."""
+    """The matches of folders of tables, in batches by number; one read before is left out."""
     opened = [{table.name: _source(folder, table) for table in RECORDINGS} for folder in folders]
     return _all(folders, opened)
 
@@ -70,6 +70,7 @@ def _batches(
     numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]",
 ) -> Iterator[Awaited]:
     files = [Path(name) for source in sources.values() for name in source.files]
+    # What a batch's stamp is made of: it changes with our tables' versions and with the files.
     known: list[Any] = [table.version for table in RECORDINGS]
     known += [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     for start in range(0, len(numbers), MATCHES_PER_BATCH):
@@ -89,10 +90,10 @@ def _read(folder: Path, sources: dict[str, ds.Dataset], chosen: pc.Expression) -
 
 def _typed(table: Table, source: ds.Dataset, chosen: pc.Expression, folder: Path) -> pa.Table:
     names = [column.name for column in table.columns]
-    found = source.to_table(columns=names, filter=chosen)
+    rows = source.to_table(columns=names, filter=chosen)
     values = {}
     for column in table.columns:
-        array = found[column.name]
+        array = rows[column.name]
         if pa.types.is_dictionary(array.type):
             array = pc.cast(array, pa.string())
         if array.null_count and not column.optional:

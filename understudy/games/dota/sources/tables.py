@@ -1,4 +1,4 @@
-"""The tables of a recording of Dota 2: what OpenDota tells of a match, without who played it.
+"""The tables of a recording of Dota 2: what OpenDota knows of a match, without who played it.
 
 Times are seconds from the horn; slots 0-4 are Radiant (team 0), 5-9 Dire (team 1). Minute tables
 have a row at 0, 60, 120 … (a few begin later, none has gaps). Gold is gold *earned* so far, not

@@ -23,7 +23,7 @@ def _symmetric_trees() -> Trees:
 
 @dataclass(frozen=True)
 class Best:
-    """Chances by symmetric regression; changes by the mean of that and of symmetric trees."""
+    """Chances by symmetric regression; changes by a third of that and two of symmetric trees."""
 
     linear: Symmetric = field(default_factory=Symmetric)
     trees: Trees = field(default_factory=_symmetric_trees)

@@ -20,11 +20,11 @@ Calibration = Callable[[Floats], Floats]
 Method = Callable[[Floats, Floats, Floats, Ints], Calibration]
 """From results, chances, weights and matches of some rows."""
 
-SLOPE_SPREAD = 0.15
+SLOPE_STD = 0.15
 """How far from 1 the slope of a new patch is expected to be, one standard deviation."""
-SHIFT_SPREAD = 0.10
+SHIFT_STD = 0.10
 """How far from 0 the shift is expected to be, in log odds."""
-BIAS_SPREAD = 60.0
+BIAS_STD = 60.0
 """How far from 0 the bias of a change is expected to be, in gold or experience."""
 
 
@@ -45,7 +45,7 @@ def platt(won: Floats, chance: Floats, weight: Floats, match_id: Ints) -> Calibr
 
 def shrunk(won: Floats, chance: Floats, weight: Floats, match_id: Ints) -> Calibration:
     """Slope and shift with a prior that the model is right."""
-    return _scaled(won, chance, weight, SLOPE_SPREAD**-2, SHIFT_SPREAD**-2)
+    return _scaled(won, chance, weight, SLOPE_STD**-2, SHIFT_STD**-2)
 
 
 def _scaled(
@@ -75,7 +75,7 @@ def slope_and_shift(
         gradient = known.T @ (weight * (guess - won)) + prior * (beta - centre)
         curve = weight * np.maximum(guess * (1 - guess), 1e-9)
         hessian = (known * curve[:, None]).T @ known + np.diag(prior)
-        if fixed:
+        if fixed:  # the slope's row becomes "no step", so Newton moves the shift alone
             gradient[0], hessian[0] = 0.0, (1.0, 0.0)
             hessian[1, 0] = 0.0
         return gradient, hessian
@@ -109,17 +109,17 @@ SURE = 1.64
 
 def cautious(won: Floats, chance: Floats, weight: Floats, match_id: Ints) -> Calibration:
     """`shrunk`, if it helps matches left out of the fit by more than luck explains; else none."""
-    numbers, place = np.unique(match_id, return_inverse=True)
+    numbers, match = np.unique(match_id, return_inverse=True)
     gain = np.zeros(len(won))
     for fold in range(FOLDS):
-        held = place % FOLDS == fold
+        held = match % FOLDS == fold  # whole matches, never some of their rows
         if held.all() or not held.any():
             return none(won, chance, weight, match_id)
         fitted = shrunk(won[~held], chance[~held], weight[~held], match_id[~held])
         before, after = chance[held], fitted(chance[held])
         gain[held] = log_losses(won[held], before) - log_losses(won[held], after)
-    by_match = np.bincount(place, weight * gain)
-    error = by_match.std(ddof=1) * np.sqrt(len(numbers))
+    by_match = np.bincount(match, weight * gain)
+    error = by_match.std(ddof=1) * np.sqrt(len(numbers))  # of the sum over matches
     helps = by_match.sum() > SURE * error
     return (shrunk if helps else none)(won, chance, weight, match_id)
 
@@ -140,11 +140,12 @@ def bias(truth: Floats, guess: Floats, match_id: Any) -> tuple[float, float]:
 
     With caution it is 0 within two standard errors of 0, and shrunk beyond.
     """
-    _, place = np.unique(match_id, return_inverse=True)
-    rows = np.bincount(place)
-    means = np.bincount(place, truth - guess) / rows
+    _, match = np.unique(match_id, return_inverse=True)
+    rows = np.bincount(match)
+    means = np.bincount(match, truth - guess) / rows
     plain = float(means.mean())
     variance = float(means.var(ddof=1)) / len(means) if len(means) > 1 else np.inf
     if plain**2 <= 4 * variance:
         return plain, 0.0
-    return plain, plain * BIAS_SPREAD**2 / (BIAS_SPREAD**2 + variance)
+    # The mean of a normal posterior whose prior is 0 ± BIAS_STD.
+    return plain, plain * BIAS_STD**2 / (BIAS_STD**2 + variance)

@@ -26,8 +26,8 @@ NAMES = (*MAJOR, *MINOR)
 
 
 @dataclass(frozen=True)
-class Worth:
-    """What a value model thinks of one state beside another, for one side."""
+class ValueDelta:
+    """The value of one state less that of another, for one side, as a value model sees it."""
 
     gain: float
     """Change of the side's chance to win."""
@@ -46,31 +46,31 @@ class ValueModel:
     linear: Linear
     patches: tuple[str, ...]
     """What it was trained on."""
-    seen: dict[str, tuple[float, float]]
-    """The least and most of the features that decide most."""
+    feature_ranges: dict[str, tuple[float, float]]
+    """The least and most it was trained on, of the features that decide most."""
 
     def chance(self, samples: Samples) -> Any:
         """That Radiant wins, for every row."""
         return self.linear.predict("y_win", samples)
 
-    def worth(self, states: Samples, beside: Samples, team: int) -> list[Worth]:
-        """Each row's state beside another's, for a side.
+    def value_deltas(self, states: Samples, beside: Samples, team: int) -> list[ValueDelta]:
+        """The change of a side's chance from each row of `beside` to the same row of `states`.
 
         Errors of weights count as independent of each other.
         """
         before, after = self.chance(beside), self.chance(states)
-        apart = self.linear.columns(states) - self.linear.columns(beside)
-        assert self.linear.spread is not None
-        error = np.sqrt(((apart * self.linear.spread[:-1]) ** 2).sum(axis=1))
+        apart = self.linear.columns(states) - self.linear.columns(beside)  # the constant drops out
+        assert self.linear.standard_errors is not None
+        error = np.sqrt(((apart * self.linear.standard_errors[:-1]) ** 2).sum(axis=1))
         middle = (before + after) / 2
         gain = (1 - 2 * team) * (after - before)
-        error = middle * (1 - middle) * error
-        return [Worth(*pair) for pair in zip(gain.tolist(), error.tolist(), strict=True)]
+        error = middle * (1 - middle) * error  # from log odds to a chance: the logistic's slope
+        return [ValueDelta(*pair) for pair in zip(gain.tolist(), error.tolist(), strict=True)]
 
     def out_of_range(self, samples: Samples) -> list[str]:
         """Features of any row that lie beyond what was trained on, each with a word."""
         words = []
-        for name, (least, most) in self.seen.items():
+        for name, (least, most) in self.feature_ranges.items():
             values = samples.column(name)
             if (values < least).any() or (values > most).any():
                 words.append(f"{name} is beyond the {least:,.0f} to {most:,.0f} of training")
@@ -80,42 +80,44 @@ class ValueModel:
 def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
     """Write a model that `load` reads."""
     assert isinstance(model, Blend) and isinstance(model.linear, Linear)
-    assert model.linear.spread is not None
+    assert model.linear.standard_errors is not None
     patches = [patch_name(patch) for patch in np.unique(train.patch).tolist()]
     weights = {label: _rounded(values) for label, values in model.linear.weights.items()}
-    told = {
+    content = {
         "format": FORMAT,
         "columns": [*NAMES, "constant"],
         "weights": weights,
-        "spread": _rounded(model.linear.spread),
+        "spread": _rounded(model.linear.standard_errors),
         "patches": patches,
         "matches": len(np.unique(train.match_id)),
         "seed": seed,
         "seen": ranges(train),
     }
-    write_text(folder / MODEL_FILE, json.dumps(told, indent=1) + "\n")
+    write_text(folder / MODEL_FILE, json.dumps(content, indent=1) + "\n")
     for label, booster in getattr(model.trees, "boosters", {}).items():
         with writing(folder / f"{label}.json") as aside:
             aside.write_bytes(booster.save_raw("json"))
 
 
 def _rounded(values: Any) -> list[float]:
-    return [float(f"{value:.9g}") for value in values.tolist()]
+    return [float(f"{value:.9g}") for value in values.tolist()]  # as many digits as a float32 has
 
 
 def load(path: Path) -> ValueModel:
     """A model that `save` wrote."""
     try:
-        told = json.loads(path.read_text())
-        if told["format"] != FORMAT or told["columns"] != [*NAMES, "constant"]:
+        content = json.loads(path.read_text())
+        if content["format"] != FORMAT or content["columns"] != [*NAMES, "constant"]:
             raise ValueError("made for other features")
-        weights = {label: np.array(values) for label, values in told["weights"].items()}
-        spread = np.array(told["spread"], np.float64)
-        seen = {name: (float(low), float(high)) for name, (low, high) in told["seen"].items()}
-        patches = tuple(map(str, told["patches"]))
+        weights = {label: np.array(values) for label, values in content["weights"].items()}
+        standard_errors = np.array(content["spread"], np.float64)
+        feature_ranges = {
+            name: (float(low), float(high)) for name, (low, high) in content["seen"].items()
+        }
+        patches = tuple(map(str, content["patches"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
         raise InputError(
             f"{path} is no value model this program reads ({failure}). "
             "Train one: understudy train dota value"
         ) from failure
-    return ValueModel(Linear(symmetric, weights, spread), patches, seen)
+    return ValueModel(Linear(symmetric, weights, standard_errors), patches, feature_ranges)

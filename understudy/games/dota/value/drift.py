@@ -1,4 +1,4 @@
-"""When not to trust a value model: patch by patch, is what it says still what happens?
+"""When not to trust a value model: patch by patch, is what it predicts still what is observed?
 
 The slope is that of the log odds: 1 where leads mean what they meant, below 1 where the model is
 too sure. `excess` is the log loss beyond what the model itself expects; both with intervals by
@@ -50,7 +50,7 @@ class Drift:
 
 
 def ranges(train: Samples) -> dict[str, tuple[float, float]]:
-    """What a model has seen of the features that decide most."""
+    """The least and most that a model was trained on, of the features that decide most."""
     return {
         name: (float(values.min()), float(values.max()))
         for name, values in ((name, train.column(name)) for name in RANGED)
@@ -60,34 +60,37 @@ def ranges(train: Samples) -> dict[str, tuple[float, float]]:
 def drift(
     samples: Samples,
     chance: Floats,
-    seen: dict[str, tuple[float, float]],
+    feature_ranges: dict[str, tuple[float, float]],
     *,
     seed: int = 0,
     draws: int = 200,
 ) -> list[dict[str, Any]]:
     """A line per patch, oldest first."""
-    found = []
+    lines = []
     for patch in np.unique(samples.patch).tolist():
         rows = samples.patch == patch
         line = _of_one(
-            facts.patch_name(patch), samples.where(rows), chance[rows], seen, seed, draws
+            facts.patch_name(patch), samples.where(rows), chance[rows], feature_ranges, seed, draws
         )
-        found.append(asdict(line))
-    return found
+        lines.append(asdict(line))
+    return lines
 
 
 def watch(model: "ValueModel", samples: Samples, folder: Path, seed: int = 0) -> dict[str, Any]:
-    """A trained model on samples of any run; matches that `folder` says it saw are left out."""
-    trained = ModelFolder(folder).splits / "train.txt"
-    seen = list(splits.numbers_in(trained)) if trained.is_file() else []
-    known = np.isin(samples.match_id, np.array(seen, np.int64))
+    """A trained model's drift on samples of any run, without the matches it was trained on.
+
+    `folder` is the model's own, where its split says which those are.
+    """
+    path = ModelFolder(folder).splits / "train.txt"
+    trained = list(splits.numbers_in(path)) if path.is_file() else []
+    known = np.isin(samples.match_id, np.array(trained, np.int64))
     fresh = samples.where(~known).begun()
     if not len(fresh):
         raise InputError("all matches of this run were trained on; drift needs others")
     return {
         "trained_on": list(model.patches),
         "left_out": len(np.unique(samples.match_id[known])),
-        "drift": drift(fresh, model.chance(fresh), model.seen, seed=seed),
+        "drift": drift(fresh, model.chance(fresh), model.feature_ranges, seed=seed),
     }
 
 
@@ -95,25 +98,26 @@ def _of_one(
     name: str,
     samples: Samples,
     chance: Floats,
-    seen: dict[str, tuple[float, float]],
+    feature_ranges: dict[str, tuple[float, float]],
     seed: int,
     draws: int,
 ) -> Drift:
     won = samples.labels["y_win"]
     loss = log_losses(won, chance)
-    expected = log_losses(chance, chance)
-    numbers, place = np.unique(samples.match_id, return_inverse=True)
+    expected = log_losses(chance, chance)  # the entropy: what a calibrated model would lose
+    numbers, match = np.unique(samples.match_id, return_inverse=True)
     weight = samples.weights()
 
+    # Normal priors of variance 1 keep the slope finite where a resample is one-sided.
     def figures(weight: Floats) -> tuple[float, float]:
         slope, _ = slope_and_shift(won, chance, weight, 1.0, 1.0)
         return slope, float(weight @ (loss - expected) / weight.sum())
 
     drawn = resamples_one_by_one(len(numbers), draws, seed)
-    again = np.array([figures(weight * often[place]) for often in drawn])
+    again = np.array([figures(weight * often[match]) for often in drawn])  # whole matches redrawn
     slope, excess = map(percentile, figures(weight), again.T)
     outside = np.zeros(len(samples), bool)
-    for feature, (least, most) in seen.items():
+    for feature, (least, most) in feature_ranges.items():
         values = samples.column(feature)
         outside |= (values < least) | (values > most)
     return Drift(

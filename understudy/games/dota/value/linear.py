@@ -25,7 +25,7 @@ class Fitted(Protocol):
 
 
 class Model(Protocol):
-    """One entry of the line-up."""
+    """One entry of the model comparison."""
 
     def fit(self, train: Samples, val: Samples, seed: int) -> Fitted:
         """Learn from `train`; `val` only says when to stop."""
@@ -39,8 +39,8 @@ class Linear:
     columns: Callable[[Samples], Floats]
     weights: Mapping[str, Floats]
     """By label; the last is the constant."""
-    spread: Floats | None = None
-    """How uncertain each weight of `y_win` is, one standard error; None: not known."""
+    standard_errors: Floats | None = None
+    """Of each weight of `y_win`; None: not known."""
 
     def predict(self, label: str, samples: Samples) -> Floats:
         """By a dot product, for `y_win` through the logistic function."""
@@ -52,7 +52,7 @@ class Linear:
 def fit_logistic(columns: Floats, won: Floats, weight: Floats, penalty: Floats) -> Floats:
     """Weights and a constant that minimise log loss + penalty/2 · weight², by Newton's method."""
     known = np.concatenate([columns, np.ones((len(columns), 1))], axis=1)
-    ridge = np.append(penalty, 1e-9)
+    ridge = np.append(penalty, 1e-9)  # the constant is free; enough to keep the Hessian regular
     light = known.astype(np.float32)  # the curvature only steers; the gradient is exact
 
     def loss(tried: Floats) -> float:
@@ -69,7 +69,7 @@ def fit_logistic(columns: Floats, won: Floats, weight: Floats, penalty: Floats) 
     return newton(slopes, np.zeros(known.shape[1]), loss, rounds=50, tolerance=1e-7)
 
 
-def spread_of(columns: Floats, beta: Floats, weight: Floats, penalty: Floats) -> Floats:
+def standard_errors(columns: Floats, beta: Floats, weight: Floats, penalty: Floats) -> Floats:
     """Standard errors of weights that `fit_logistic` found, by Laplace's approximation.
 
     Rows weigh as many as there are matches, so the minutes of a match count as one result.
@@ -78,6 +78,7 @@ def spread_of(columns: Floats, beta: Floats, weight: Floats, penalty: Floats) ->
     chance = logistic(known @ beta)
     curve = (weight * chance * (1 - chance)).astype(np.float32)
     hessian = (known * curve[:, None]).T @ known + np.diag(np.append(penalty, 1e-9))
+    # The posterior near its mode is normal, with the inverse Hessian as its covariance.
     return np.sqrt(np.diag(np.linalg.inv(hessian.astype(np.float64))))
 
 
@@ -98,7 +99,7 @@ class Constant:
         weight = train.weights()
         means = {label: weight @ y / weight.sum() for label, y in train.labels.items()}
         weights = {label: np.array([mean]) for label, mean in means.items()}
-        weights["y_win"] = logit(weights["y_win"])
+        weights["y_win"] = logit(weights["y_win"])  # `Linear` predicts chances through log odds
         return Linear(_no_columns, weights)
 
 
@@ -118,7 +119,7 @@ def seven(samples: Samples) -> Floats:
 
 @dataclass(frozen=True)
 class Seven:
-    """Regression on seven features: the bar."""
+    """Regression on seven features: the baseline."""
 
     def fit(self, train: Samples, val: Samples, seed: int) -> Fitted:
         """With a penalty too small to matter."""

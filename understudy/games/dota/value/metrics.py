@@ -19,7 +19,7 @@ def auc(won: Floats, chance: Floats) -> float:
     """Chance that a won row is placed above a lost one; ties count half. NaN with one kind only."""
     from scipy.stats import rankdata  # half a second to import; advice does without
 
-    rank = rankdata(chance)
+    rank = rankdata(chance)  # the rank sum of Mann and Whitney
     wins = won.sum()
     losses = len(won) - wins
     if not wins or not losses:
@@ -34,21 +34,21 @@ def rmse(truth: Floats, guess: Floats) -> float:
 
 def bands(minute: Floats, last: int = 60) -> dict[str, Any]:
     """Rows by five minutes: (0, 5], (5, 10] … and all beyond the last."""
-    found = {}
+    chosen = {}
     for start in range(0, last, BAND):
-        found[f"{start + 1}-{start + BAND}"] = (minute > start) & (minute <= start + BAND)
-    found[f"{last + 1}-"] = minute > last
-    return {name: rows for name, rows in found.items() if rows.any()}
+        chosen[f"{start + 1}-{start + BAND}"] = (minute > start) & (minute <= start + BAND)
+    chosen[f"{last + 1}-"] = minute > last
+    return {name: rows for name, rows in chosen.items() if rows.any()}
 
 
 def reliability(
     won: Floats, chance: Floats, weight: Floats, bins: int = 10
 ) -> list[dict[str, Any]]:
-    """Said and seen, by tenths of what was said."""
-    place = np.minimum((chance * bins).astype(int), bins - 1)
+    """Predicted and observed share of wins (`said`, `seen`), by tenths of what was predicted."""
+    bin_of = np.minimum((chance * bins).astype(int), bins - 1)  # 1.0 belongs to the last bin
     table = []
     for k in range(bins):
-        rows = place == k
+        rows = bin_of == k
         if rows.any():
             share = weight[rows] / weight[rows].sum()
             table.append(
@@ -63,5 +63,5 @@ def reliability(
 
 
 def calibration_error(table: list[dict[str, Any]]) -> float:
-    """Mean distance between said and seen."""
+    """Mean distance between predicted and observed."""
     return float(sum(row["weight"] * abs(row["said"] - row["seen"]) for row in table))

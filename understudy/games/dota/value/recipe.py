@@ -1,7 +1,7 @@
-"""The value recipe: fit the whole line-up, score it by match, calibrate it on few matches, keep it.
+"""The value recipe: compare models by match, calibrate the best on few matches, keep it.
 
 Chances are scored on rows after the horn, 0 < t; changes also with the row at t = 0, as the
-seed has it. The bar to pass is the regression on seven features, so it stands beside everything.
+seed has it. The baseline is the regression on seven features, so it stands beside everything.
 """
 
 import json
@@ -40,24 +40,24 @@ from understudy.games.dota.value.trees import V0, V1, Trees
 from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 
-BAR = "LR-7"
+BASELINE = "LR-7"
 OURS = "best"
 
 
-def _line_up() -> dict[str, Model]:
+def _compared_models() -> dict[str, Model]:
     return {
         "constant": Constant(),
-        BAR: Seven(),
+        BASELINE: Seven(),
         "XGBoost v0": Trees(V0),
         "XGBoost v1": Trees(V1),
         OURS: Best(),
     }
 
 
-def quick_line_up() -> dict[str, Model]:
+def quick_models() -> dict[str, Model]:
     """The same models with few trees."""
     small = Trees(V0, rounds=20, rate=0.3)
-    models = _line_up()
+    models = _compared_models()
     models |= {"XGBoost v0": small, "XGBoost v1": replace(small, names=V1), OURS: Best().quick()}
     return models
 
@@ -71,7 +71,7 @@ class ValueRecipe:
     """patch: the newest patch is the test; time: the last fifth; files: RUN/splits/*.txt."""
     test: int | None = None
     """The patch to test on, by OpenDota's number, whatever `split` says. None: as `split` says."""
-    models: Mapping[str, Model] = field(default_factory=_line_up)
+    models: Mapping[str, Model] = field(default_factory=_compared_models)
     turns: int = 20
     """Draws of few matches for each size of the few-shot curve. Up: smoother, slower."""
 
@@ -91,7 +91,7 @@ class ValueRecipe:
         return {"samples": samples, "splits": splits.split_files(run.splits) if by_files else []}
 
     def fit(self, job: TrainingJob) -> dict[str, Any]:
-        """Fit and judge the line-up; the evaluation and our best lie in `out` afterwards."""
+        """The evaluation of all models; it and our best lie in the job's folder afterwards."""
         out, seed, progress = job.out, job.seed, job.progress
         if (done := read_evaluation(out)) is not None:
             return done
@@ -102,6 +102,7 @@ class ValueRecipe:
         train, val, test = (known.of(part) for part in (split.train, split.val, split.test))
         fitted: dict[str, Fitted] = {}
         for number, (name, model) in enumerate(self.models.items(), start=1):
+            # Our best leaves out t = 0 where it must: its trees of changes learn from that row.
             start = train if name == OURS else train.begun()
             fitted[name] = model.fit(start, val.begun(), seed)
             if progress:
@@ -130,30 +131,30 @@ class ValueRecipe:
 
 def _settings_of(model: Any) -> dict[str, Any]:
     """A model's settings, with a hash of the many names of features."""
-    found = {"kind": type(model).__name__, **asdict(model)}
-    trees = found.get("trees", found)
+    settings = {"kind": type(model).__name__, **asdict(model)}
+    trees = settings.get("trees", settings)
     if "names" in trees:
         digest = zlib.crc32(" ".join(trees["names"]).encode())
         trees["names"] = f"{len(trees['names'])} features, {digest:08x}"
-    return found
+    return settings
 
 
 def _described(known: Samples, split: Split) -> dict[str, Any]:
     outline = known.outline()
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for name, numbers in (("train", split.train), ("val", split.val), ("test", split.test)):
         patches = np.unique(outline.patch[np.isin(outline.match_id, numbers)]).tolist()
         if not patches:
             raise InputError(f"none of the matches to {name} on has samples")
-        found[name] = {"matches": len(numbers), "patches": [patch_name(p) for p in patches]}
-    return found
+        parts[name] = {"matches": len(numbers), "patches": [patch_name(p) for p in patches]}
+    return parts
 
 
 # --- judging -------------------------------------------------------------------------------------
 
 
 def judge(fitted: Mapping[str, Fitted], test: Samples, seed: int) -> dict[str, Any]:
-    """Every model on the test matches, each beside the bar."""
+    """Scores of every model on the test matches, each beside the baseline."""
     begun = test.begun()
     won, numbers = begun.labels["y_win"], begun.match_id
     chances = {name: model.predict("y_win", begun) for name, model in fitted.items()}
@@ -161,7 +162,9 @@ def judge(fitted: Mapping[str, Fitted], test: Samples, seed: int) -> dict[str, A
     table = {
         name: {
             **_chance_scores(begun, chances[name], losses[name]),
-            "beside_bar": paired_difference(losses[name], losses[BAR], numbers, seed=seed).named(),
+            "beside_bar": paired_difference(
+                losses[name], losses[BASELINE], numbers, seed=seed
+            ).named(),
             **_change_scores(fitted[name], test, begun),
         }
         for name in fitted
@@ -173,7 +176,7 @@ def judge(fitted: Mapping[str, Fitted], test: Samples, seed: int) -> dict[str, A
             "auc": {name: metrics.auc(won[rows], chances[name][rows]) for name in fitted},
             "log_loss": {name: float(losses[name][rows].mean()) for name in fitted},
             "beside_bar": paired_difference(
-                losses[OURS][rows], losses[BAR][rows], numbers[rows], seed=seed
+                losses[OURS][rows], losses[BASELINE][rows], numbers[rows], seed=seed
             ).named(),
         }
         for band, rows in metrics.bands(minute).items()
@@ -199,15 +202,15 @@ def _chance_scores(test: Samples, chance: Floats, loss: Floats) -> dict[str, flo
 
 
 def _change_scores(model: Fitted, test: Samples, begun: Samples) -> dict[str, float]:
-    found = {}
+    scores = {}
     for label in CHANGES:
         name = label.removeprefix("y_").removesuffix("_adv")
         guess = model.predict(label, test)
-        found[f"{name}_rmse"] = metrics.rmse(test.labels[label], guess)
-        found[f"{name}_mae"] = float(np.abs(test.labels[label] - guess).mean())
+        scores[f"{name}_rmse"] = metrics.rmse(test.labels[label], guess)
+        scores[f"{name}_mae"] = float(np.abs(test.labels[label] - guess).mean())
         later = test.column("t") > 0
-        found[f"{name}_rmse_begun"] = metrics.rmse(begun.labels[label], guess[later])
-    return found
+        scores[f"{name}_rmse_begun"] = metrics.rmse(begun.labels[label], guess[later])
+    return scores
 
 
 def few_shot(model: Fitted, test: Samples, seed: int, turns: int) -> list[dict[str, Any]]:
@@ -218,7 +221,7 @@ def few_shot(model: Fitted, test: Samples, seed: int, turns: int) -> list[dict[s
     numbers = np.unique(begun.match_id)
     table = []
     for size in SIZES:
-        if size + LEFT > len(numbers):
+        if size + LEFT > len(numbers):  # too few would be left to score on
             break
         rows = [_turn(begun, chance, guesses, numbers, size, seed, turn) for turn in range(turns)]
         table.append({"matches": size, **_summed_up(rows)})
@@ -238,21 +241,21 @@ def _turn(
     drawn, _ = draw(numbers, size, seed, turn)
     few = np.isin(begun.match_id, drawn)
     won = begun.labels["y_win"]
-    weight = np.full(few.sum(), size / few.sum())
-    found = {}
+    weight = np.full(few.sum(), size / few.sum())  # all rows together weigh as many matches
+    losses = {}
     zero = metrics.log_losses(won[~few], chance[~few])
     for name, method in METHODS.items():
         better = method(won[few], chance[few], weight, begun.match_id[few])(chance[~few])
-        found[name] = float((metrics.log_losses(won[~few], better) - zero).mean())
-    found["zero-shot"] = float(zero.mean())
+        losses[name] = float((metrics.log_losses(won[~few], better) - zero).mean())
+    losses["zero-shot"] = float(zero.mean())
     for label, guess in guesses.items():
         truth = begun.labels[label]
         plain, shrunk = bias(truth[few], guess[few], begun.match_id[few])
         short = label.removeprefix("y_").removesuffix("_adv")
         before = metrics.rmse(truth[~few], guess[~few])
-        found[f"{short} bias"] = metrics.rmse(truth[~few], guess[~few] + plain) - before
-        found[f"{short} shrunk"] = metrics.rmse(truth[~few], guess[~few] + shrunk) - before
-    return found
+        losses[f"{short} bias"] = metrics.rmse(truth[~few], guess[~few] + plain) - before
+        losses[f"{short} shrunk"] = metrics.rmse(truth[~few], guess[~few] + shrunk) - before
+    return losses
 
 
 def _summed_up(rows: list[dict[str, float]]) -> dict[str, Any]:
@@ -266,9 +269,9 @@ def _summed_up(rows: list[dict[str, float]]) -> dict[str, Any]:
 def _drift(model: Fitted, train: Samples, val: Samples, test: Samples, seed: int) -> list[Any]:
     """On matches the model never saw."""
     begun = [part.begun() for part in (val, test)]
-    seen = ranges(train)
+    feature_ranges = ranges(train)
     return [
         line
         for part in begun
-        for line in drift(part, model.predict("y_win", part), seen, seed=seed)
+        for line in drift(part, model.predict("y_win", part), feature_ranges, seed=seed)
     ]

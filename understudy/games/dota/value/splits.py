@@ -22,7 +22,7 @@ SIZES = (25, 50, 100, 200, 500, 1000)
 LEFT = 100
 """Matches that must be left to judge a calibration on."""
 SINCE = 54
-"""7.35: older matches are another game, and too few; they only tell how strong teams were."""
+"""7.35: older matches are another game, and too few; they only show how strong teams were."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def by_patch(
         raise InputError(
             f"no match of {facts.patch_name(since)} or later before {name}: nothing to train on"
         )
-    tuned = max(1, round(val_share * len(earlier)))
+    tuned = max(1, round(val_share * len(earlier)))  # matches lie by time: the last of earlier
     return Split(earlier[:-tuned], earlier[-tuned:], matches.match_id[matches.patch == newest])
 
 
@@ -121,5 +121,6 @@ def write_split(folder: Path, split: Split, seed: int) -> list[Path]:
 
 def draw(matches: Ints, size: int, seed: int, turn: int) -> tuple[Ints, Ints]:
     """Some matches at random, and the others; another turn, another draw."""
+    # A stream of its own for each size and turn: another list of sizes changes no draw.
     chosen = np.random.default_rng([seed, size, turn]).permutation(len(matches))
     return matches[np.sort(chosen[:size])], matches[np.sort(chosen[size:])]

@@ -1,6 +1,6 @@
 """Regression that changes to the opposite when the sides swap, but for one constant.
 
-That constant favours a side. Features that each tell little are held closer to 0.
+That constant favours a side. Features that each say little are held closer to 0.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from understudy.games.dota.value.linear import (
     Linear,
     fit_linear,
     fit_logistic,
-    spread_of,
+    standard_errors,
 )
 
 MINOR = tuple(
@@ -29,20 +29,22 @@ MINOR = tuple(
     or (name.startswith(("gold_adv_change_", "xp_adv_change_")) and not name.endswith("_3"))
     if name not in observe.EVEN and name not in {"spent", "unspent", "big_items"}
 )
-"""Features that each tell little: they are held closer to 0."""
+"""Features that each say little: they are held closer to 0."""
 
 
 def symmetric(samples: Samples) -> Floats:
-    """Columns that change their sign when the sides swap, the telling ones first."""
+    """Columns that change their sign when the sides swap, the ones that matter most first."""
     minute = samples.column("t_min")
-    late, safe = minute / 30, np.maximum(minute, 1.0)
+    late, safe = minute / 30, np.maximum(minute, 1.0)  # half hours; never a division by 0
     parts = []
     for name in ("gold", "xp"):
+        # A lead means another thing by time: total, growing, per minute, and in between.
         lead = samples.column(f"radiant_{name}_adv") / 1000
         parts += [lead, lead * late, lead / safe, lead / np.sqrt(safe)]
         parts.append(samples.column(f"{name}_adv_change_3") / 1000)
     parts.append(sum_of(samples, ("towers_1", "towers_2", "towers_3", "towers_4")))
     parts.append(sum_of(samples, ("barracks_melee", "barracks_range")))
+    # What was known of the teams before may matter more early than late: the fit decides.
     strength = samples.column("strength_teams")
     parts += [strength, strength * np.exp(-minute / 15), strength * late]
     major = np.stack(parts, axis=1)
@@ -75,7 +77,7 @@ class Symmetric:
         """Columns are brought to a root mean square of 1 before they are penalised."""
         known, weight = symmetric(train), train.weights()
         scale = np.sqrt((known**2).mean(axis=0))
-        scale[scale == 0] = 1.0
+        scale[scale == 0] = 1.0  # a column of zeros; its weight stays 0
         known = known / scale
         penalty = self.ridge * np.where(np.arange(known.shape[1]) < len(MAJOR), 1.0, self.tighter)
         won = fit_logistic(known, train.labels["y_win"], weight, penalty)
@@ -83,6 +85,6 @@ class Symmetric:
             label: fit_linear(known, train.labels[label], weight, penalty) for label in CHANGES
         }
         weights = {"y_win": won, **changes}
-        scale = np.append(scale, 1.0)
-        spread = spread_of(known, won, weight, penalty) / scale
-        return Linear(symmetric, {n: w / scale for n, w in weights.items()}, spread)
+        scale = np.append(scale, 1.0)  # the constant's; weights go back to the columns' own units
+        errors = standard_errors(known, won, weight, penalty) / scale
+        return Linear(symmetric, {n: w / scale for n, w in weights.items()}, errors)

@@ -83,7 +83,7 @@ class Trees:
             early_stopping_rounds=self.patience,
             verbose_eval=False,
         )
-        return booster[: booster.best_iteration + 1]
+        return booster[: booster.best_iteration + 1]  # without the rounds that patience ran on
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,9 @@ class Boosted:
     def predict(self, label: str, samples: Samples) -> Floats:
         """With `swap`, half the difference between both ways to look at it."""
         score = self._score(label, samples)
-        if self.swap:
+        if (
+            self.swap
+        ):  # of margins (log odds for y_win): swapping the sides turns their sign exactly
             score = (score - self._score(label, swapped(samples))) / 2
         return logistic(score) if label == "y_win" else score
 
@@ -112,6 +114,6 @@ def import_xgboost() -> Any:
         import xgboost
     except ImportError as failure:
         raise InputError(
-            "the line-up compares with XGBoost, which is not installed: pip install xgboost-cpu"
+            "the model comparison needs XGBoost, which is not installed: pip install xgboost-cpu"
         ) from failure
     return xgboost

@@ -1,0 +1,5 @@
+"""Jobs that other processes can import."""
+
+
+def fail(job):
+    raise OSError("ouch")

@@ -1,5 +1,0 @@
-"""Lessons that other processes can import."""
-
-
-def fail(lesson):
-    raise OSError("ouch")
