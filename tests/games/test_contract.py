@@ -74,7 +74,7 @@ def fixture(game, pair, seeds=SEEDS, keep=None):
             run=0,
             players=players,
             slots=(0, 1),
-            filmed=keep is None or number < keep,
+            recorded=keep is None or number < keep,
         )
         for number, seed in enumerate(seeds)
     )

@@ -122,6 +122,6 @@ def test_a_labelled_class_names_its_expert():
 
 def test_only_who_decides_about_all_negotiations_at_once_can_look_on():
     with pytest.raises(
-        InputError, match=r"GreedyStdAgent decides negotiation by negotiation .* such as Steward"
+        InputError, match=r"GreedyStdAgent decides one negotiation at a time .* such as Steward"
     ):
         labelled_by(GreedyStdAgent)
