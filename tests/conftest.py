@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.browser import chromium
 
@@ -16,3 +17,8 @@ def browser():
     """Chromium, for tests of pages."""
     with chromium() as found:
         yield found
+
+
+# The same examples in every run, and no deadline: a slow first import is no failure.
+settings.register_profile("house", deadline=None, derandomize=True)
+settings.load_profile("house")

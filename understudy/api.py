@@ -40,8 +40,8 @@ def record(
     """
     from understudy.pipeline import record as stage
 
-    chosen, run = _playable(game), Run.of(game, out)
-    schedule = _to_record(chosen, run, players, {"seed": seed, **options})
+    chosen, run = load(game), Run.of(game, out)
+    schedule = _plan(chosen, run, RECORD, players, {"seed": seed, **options})
     stage.record(chosen, run, schedule, worker=workers, resume=resume, quiet=quiet)
     return run.recordings
 
@@ -131,16 +131,11 @@ def compete(
     """
     from understudy.pipeline import compete as stage
 
-    chosen, run = _playable(game), Run.of(game, out)
-    schedule = _to_compete(chosen, run, players, {"seed": seed, **options})
+    chosen, run = load(game), Run.of(game, out)
+    schedule = _plan(chosen, run, COMPETE, players, {"seed": seed, **options})
     met = stage.compete(chosen, run, schedule, worker=workers, resume=resume, quiet=quiet)
-    if game == "scml":
-        from understudy.games.scml.strength.strength import assess
-
-        return [dict(row) for row in assess(met.results).to_json()["players"]]
-    from understudy.data.results import win_rates
-
-    return [rate.to_json() for rate in win_rates(met.results)]
+    strength = games.commands(game).strength
+    return [] if strength is None else strength(met.results)
 
 
 def load_policy(folder: str | Path) -> "FactoredPolicy":
@@ -160,57 +155,13 @@ def _of_game(command: str, game: str, options: dict[str, Any]) -> dict[str, Any]
     return {}
 
 
-def _playable(name: str) -> Game:
-    game = load(name)
-    if game.play is None:
+def _plan(
+    game: Game, run: Run, purpose: int, players: Sequence[str] | None, options: Mapping[str, Any]
+) -> Schedule:
+    """The matches that the game plans of these options."""
+    plan = games.commands(game.name).plan
+    if plan is None:
         raise InputError(
-            f"{name} is not played here. Read matches: understudy record {name} --help"
+            f"{game.name} is not played here. Read matches: understudy record {game.name} --help"
         )
-    return game
-
-
-def _to_record(
-    game: Game, run: Run, players: Sequence[str] | None, options: Mapping[str, Any]
-) -> Schedule:
-    if game.name == "scml":
-        from understudy.games.scml.players.catalogue import best
-
-        competitors = players or best(
-            dict.fromkeys((2026, 2025, 2024), 5), options.get("track", "std")
-        )
-        return _tournament(run, competitors, RECORD, **{"configs": 5, "keep": None, **options})
-    from understudy.pipeline import pairings
-
-    everybody = list(game.players)
-    defaults = {"opponents": everybody, "matches": 2000}
-    return pairings.to_record(game, players=players or everybody[:1], **{**defaults, **options})
-
-
-def _to_compete(
-    game: Game, run: Run, players: Sequence[str], options: Mapping[str, Any]
-) -> Schedule:
-    if game.name == "scml":
-        return _tournament(run, players, COMPETE, **{"configs": 40, **options})
-    from understudy.pipeline import pairings
-    from understudy.pipeline.players import resolve
-
-    refs = [resolve(game, run, player) for player in players]
-    return pairings.to_compete(game, refs, **{"matches": 400, **options})
-
-
-def _tournament(
-    run: Run,
-    players: Sequence[str],
-    purpose: int,
-    *,
-    configs: int,
-    seed: int,
-    keep: int | None = 3,
-    **options: Any,
-) -> Schedule:
-    """A tournament of scml; `options` say which worlds are played."""
-    from understudy.games.scml.commands import Worlds
-    from understudy.games.scml.tournament.design import schedule
-
-    tournament = Worlds(**options).tournament(run, players, configs, seed)
-    return schedule(tournament, purpose=purpose, keep=keep)
+    return plan(run, purpose, players, options)

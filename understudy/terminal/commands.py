@@ -4,10 +4,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from understudy.data.runs import Run
+    from understudy.pipeline.game import Schedule
 
 Command = Callable[..., None]
 Options = Callable[..., dict[str, Any]]
+Plan = Callable[["Run", int, "Sequence[str] | None", Mapping[str, Any]], "Schedule"]
+"""Of a run, what its matches are for (RECORD, COMPETE), players by name and options: a schedule."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +33,10 @@ class Commands:
     makes of them what the stage is told. It is asked whatever the game, so that it can refuse."""
     print_evaluation: Callable[[Mapping[str, Any]], None] | None = None
     """How `train` shows what came out; None: as for every game."""
+    plan: Plan | None = None
+    """Plans matches for `understudy.record` and `compete` from Python; None: it plays none."""
+    strength: "Callable[[pa.Table], list[dict[str, Any]]] | None" = None
+    """Results to rows that say who is how strong, with intervals."""
 
 
 def typed(command: Command, added: Iterable[Parameter] = ()) -> Command:

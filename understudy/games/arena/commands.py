@@ -1,5 +1,6 @@
 """The arena on the command line: as any game of two, and it reads logs."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,9 @@ from understudy.games.two_player.commands import (
     OpponentsOption,
     PlayersOption,
     competing,
+    plan,
     recording,
+    strength,
 )
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Commands
@@ -45,4 +48,6 @@ def record(
     complain(found.rejected)
 
 
-COMMANDS = Commands(verbs={"record": record, "compete": compete})
+COMMANDS = Commands(
+    verbs={"record": record, "compete": compete}, plan=partial(plan, "arena"), strength=strength
+)

@@ -2,10 +2,10 @@
 
 import json as json_text
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,9 +26,12 @@ from understudy.terminal.options import (
 )
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from understudy.data.runs import Run
     from understudy.games.scml.domain import Track
     from understudy.games.scml.tournament.design import Tournament
+    from understudy.pipeline.game import Schedule
 
 TrackOption = Annotated[str, typer.Option(help="Which rules: std or oneshot.")]
 TopOption = Annotated[int, typer.Option(help="How many of that year's agents, best first.")]
@@ -293,7 +296,32 @@ def verify(
         sys.exit(1)
 
 
+def plan(
+    run: "Run", purpose: int, players: Sequence[str] | None, options: Mapping[str, Any]
+) -> "Schedule":
+    """A tournament: `configs`, `seed`, `keep`, and the options of `Worlds`."""
+    from understudy.data.runs import COMPETE
+    from understudy.games.scml.players.catalogue import best
+    from understudy.games.scml.tournament.design import schedule
+
+    defaults = {"configs": 40, "keep": 3} if purpose == COMPETE else {"configs": 5, "keep": None}
+    told = {**defaults, **options}
+    configs, seed, keep = (told.pop(name) for name in ("configs", "seed", "keep"))
+    worlds = Worlds(**told)
+    competitors = players or best(dict.fromkeys((2026, 2025, 2024), 5), worlds.rules())
+    return schedule(worlds.tournament(run, competitors, configs, seed), purpose=purpose, keep=keep)
+
+
+def strength(results: "pa.Table") -> list[dict[str, Any]]:
+    """A row per player."""
+    from understudy.games.scml.strength.strength import assess
+
+    return [dict(row) for row in assess(results).to_json()["players"]]
+
+
 COMMANDS = Commands(
     verbs={"record": record, "compete": compete, "verify": verify},
     about={"verify": "Hold a fast engine of ours against the real simulator."},
+    plan=plan,
+    strength=strength,
 )

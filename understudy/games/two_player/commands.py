@@ -1,7 +1,9 @@
 """`record` and `compete` for games of two: the same for each, but for the game's name."""
 
 import json as json_text
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,6 +11,12 @@ from understudy.pipeline.game import load
 from understudy.terminal.commands import Command, Commands
 from understudy.terminal.console import out_console
 from understudy.terminal.options import AS_USUAL, JsonOption, OutOption, Working, names, run_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from understudy.data.runs import Run
+    from understudy.pipeline.game import Schedule
 
 PlayersOption = Annotated[
     str | None,
@@ -22,7 +30,35 @@ MatchesOption = Annotated[int, typer.Option(help="How many in all.")]
 
 def commands_of(name: str) -> Commands:
     """All that a game of two needs on the command line."""
-    return Commands(verbs={"record": recording(name), "compete": competing(name)})
+    return Commands(
+        verbs={"record": recording(name), "compete": competing(name)},
+        plan=partial(plan, name),
+        strength=strength,
+    )
+
+
+def plan(
+    name: str, run: "Run", purpose: int, players: Sequence[str] | None, options: Mapping[str, Any]
+) -> "Schedule":
+    """Matches of a game of two; `options` are `matches`, `seed` and, to record, `opponents`."""
+    from understudy.data.runs import COMPETE
+    from understudy.pipeline import pairings
+    from understudy.pipeline.players import resolve
+
+    game = load(name)
+    everybody = list(game.players)
+    if purpose == COMPETE:
+        refs = [resolve(game, run, player) for player in players or everybody]
+        return pairings.to_compete(game, refs, **{"matches": 400, **options})
+    defaults = {"opponents": everybody, "matches": 2000}
+    return pairings.to_record(game, players=players or everybody[:1], **{**defaults, **options})
+
+
+def strength(results: "pa.Table") -> list[dict[str, Any]]:
+    """A row per ordered pair of players."""
+    from understudy.data.results import win_rates
+
+    return [rate.to_json() for rate in win_rates(results)]
 
 
 def recording(name: str) -> Command:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from scipy.special import softmax
 
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import WEIGHTS, Checkpoint, read_checkpoint
@@ -147,7 +146,9 @@ def draw(scores: Array, legal: Array | None, temperature: float, rng: random.Ran
     if temperature <= 0:
         return int(scores.argmax())
     # By the inverse of the cumulated distribution, so that one random number is used per draw.
-    reached = softmax(scores.astype(np.float64) / temperature).cumsum()
+    scaled = scores.astype(np.float64) / temperature
+    chance = np.exp(scaled - scaled.max())  # scipy's softmax costs a tenth of a joint decision
+    reached = (chance / chance.sum()).cumsum()
     found = int(np.searchsorted(reached, rng.random() * reached[-1], side="right"))
     return min(found, len(scores) - 1)
 
