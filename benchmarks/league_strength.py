@@ -11,7 +11,7 @@ from pathlib import Path
 
 from understudy import games
 from understudy.data.runs import Run
-from understudy.data.stats import student
+from understudy.data.stats import student, welch
 from understudy.pipeline.league import compare, league, season_of
 
 WAYS = {"league": "", "self-play": "-self-play", "fictitious": "-fictitious"}
@@ -84,11 +84,9 @@ def by_way(rows, seeds):
         told = (written(c, *student(values[c]).named().values()) for c in columns)
         lines.append(f"| {way} | {' | '.join(told)} |")
         if way != "league":
-            gaps = {
-                c: [rows[f"league-{s}"][c][0] - rows[f"{way}-{s}"][c][0] for s in seeds]
-                for c in columns
-            }
-            told = (written(c, *student(gaps[c]).named().values()) for c in columns)
+            # The runs share a seed number and nothing else: unpaired, by Welch.
+            league = {c: [rows[f"league-{seed}"][c][0] for seed in seeds] for c in columns}
+            told = (written(c, *welch(league[c], values[c]).named().values()) for c in columns)
             lines.append(f"| league less {way} | {' | '.join(told)} |")
     return "\n".join([*lines, ""])
 

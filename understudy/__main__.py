@@ -5,7 +5,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line with the order of sets fixed: some players' moves hang on it."""
+    """Run the command line with the order of sets fixed: some players' moves depend on it."""
     if os.environ.get("PYTHONHASHSEED") is None:
         os.environ["PYTHONHASHSEED"] = "0"
         os.execv(sys.executable, sys.orig_argv)

@@ -23,6 +23,7 @@ from understudy.data.stats import (
     resamples_one_by_one,
     student,
     t_quantile,
+    welch,
     widened,
     widening,
     wilson,
@@ -107,13 +108,13 @@ def test_the_posterior_is_scipys_beta():
 
 def test_quantiles_are_students():
     for degrees in (*range(1, 40), 1000):
-        assert t_quantile(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=0.01)
+        assert t_quantile(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-9)
 
 
 def test_students_interval_by_hand():
     found = student([1.0, 2.0, 6.0])  # mean 3, standard deviation root 7
     assert found.n == 3
-    reach = 4.303 * math.sqrt(7 / 3)
+    reach = 4.302653 * math.sqrt(7 / 3)
     assert found.plain() == pytest.approx((3.0, 3 - reach, 3 + reach))
     assert student([5.0]) == Estimate(5.0, n=1)
     assert math.isnan(student([]).value) and not student([]).bounded
@@ -311,3 +312,32 @@ def test_what_becomes_of_the_last_step():
 
 def test_newton_of_nothing():
     assert newton(lambda x: (x, np.eye(0)), np.zeros(0), rounds=5, tolerance=1e-9).shape == (0,)
+
+
+# --- Two means that share nothing ----------------------------------------------------------------
+
+
+def test_welch_worked_example():
+    # means 2 and 5, variances 1 and 4 over 3 and 3: error sqrt(1/3 + 4/3), 2.94 degrees, t 3.217
+    found = welch([1.0, 2.0, 3.0], [3.0, 5.0, 7.0])
+    assert found.value == -3
+    degrees = (1 / 3 + 4 / 3) ** 2 / ((1 / 3) ** 2 / 2 + (4 / 3) ** 2 / 2)
+    reach = stats.t.ppf(0.975, degrees) * (5 / 3) ** 0.5
+    assert (found.low, found.high) == pytest.approx((-3 - reach, -3 + reach))
+
+
+def test_welch_covers_the_truth_as_often_as_it_says():
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(400):
+        one, other = rng.normal(1, 1, 5).tolist(), rng.normal(0, 3, 4).tolist()
+        found = welch(one, other)
+        expected = stats.ttest_ind(one, other, equal_var=False).confidence_interval()
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+        held += found.low <= 1 <= found.high
+    assert 0.92 <= held / 400 <= 0.98
+
+
+def test_welch_of_single_runs_has_no_interval():
+    found = welch([1.0], [0.0, 2.0])
+    assert found.value == 0 and found.low == -np.inf and found.high == np.inf

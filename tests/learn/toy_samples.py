@@ -1,4 +1,4 @@
-"""Toy samples: what to do hangs on the features in a way a small network can learn."""
+"""Toy samples: what to do depends on the features in a way a small network can learn."""
 
 import numpy as np
 

@@ -10,7 +10,7 @@ _SHARES = (80, 90, 100)  # per cent, cumulative
 def split_of(group: str) -> str:
     """The split of a group of matches that belong together (same seed, same world).
 
-    It hangs on the group's name alone, so it does not change when more matches are added.
+    It depends on the group's name alone, so it does not change when more matches are added.
     """
     position = zlib.crc32(group.encode()) % 100
     return SPLITS[sum(position >= share for share in _SHARES)]

@@ -1,4 +1,4 @@
-"""Plain networks whose first weights hang on a given generator alone."""
+"""Plain networks whose first weights depend on a given generator alone."""
 
 import itertools
 import math

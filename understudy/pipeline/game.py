@@ -115,7 +115,7 @@ class Game:
     replay: "Callable[[Run, str], str] | None" = None
     """A page that shows one recorded match of a run."""
     fill: "Callable[[Path, Path], None] | None" = None
-    """Fill what a trained model foretells into the samples of a folder, for other models."""
+    """Fill what a trained model predicts into the samples of a folder, for other models."""
     read_logs: "Callable[[Path], Iterable[Imported | Awaited]] | None" = None
     """Turn logs of other origin in a folder into recordings, file by file."""
     survey: "Callable[[Path, Sequence[str]], Mapping[str, Mapping[str, pa.Table]]] | None" = None

@@ -47,7 +47,7 @@ class LeagueReplays:
         """Record a match in full; whether it went as before.
 
         It is played in the same `company`, side by side with the same matches: a network's answer
-        may differ in the last bit with how many it answers at once, and a match may hang on that.
+        may differ in the last bit with how many it answers at once, and a match may depend on that.
         """
         assert self.game.play is not None
         names = company[0]["players"]

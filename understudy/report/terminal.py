@@ -68,7 +68,7 @@ def evaluation_tables(evaluation: Mapping[str, Any], split: str = "test") -> lis
         tables.append(_heads_table(title, found["heads"]))
     if "recall" in found:
         rows = {word: {"recall": share} for word, share in found["recall"].items()}
-        tables.append(_numbers_table("how often it is foretold where it was done", rows, "{:.1%}"))
+        tables.append(_numbers_table("how often it is predicted where it was done", rows, "{:.1%}"))
     if "raw" in found:
         tables += [
             _numbers_table(f"{what}: error in raw units", _nested(errors), "{:,.2f}")

@@ -1,4 +1,4 @@
-"""Leagues of the arena: how a training job is given, and how large they are."""
+"""Leagues of the arena: how a training job is done, and how large they are."""
 
 from dataclasses import replace
 

@@ -118,7 +118,7 @@ class _Plain:
     def _chooser(
         self, ref: PlayerRef, game: "PlainEnv", seeds: Array
     ) -> "Callable[[Observation, Array, int], None]":
-        """Lets a player choose in some matches; its dice hang on seed, slot and step alone."""
+        """Lets a player choose in some matches; its dice depend on seed, slot and step alone."""
         if ref.weights is None:
             return lambda seen, which, slot: game.script(ref.name, which, slot)
         from understudy.learn.policy import load_policy

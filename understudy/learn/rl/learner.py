@@ -3,7 +3,7 @@
 In each iteration the actors play `rollouts` with the policy as it was at the iteration's beginning,
 while the learner makes `updates` from what they played before. So play is always one iteration old
 when it arrives, on however many processes, and the same seed gives the same weights: with one
-process the two halves simply take turns. Everything hangs on (seed, iteration), and `state` holds
+process the two halves simply take turns. Everything depends on (seed, iteration), and `state` holds
 all the rest: training goes on from it as if it had never stopped.
 """
 

@@ -3,9 +3,9 @@
 `collect` is a pure function of its job: whoever runs it, wherever, finds the same. The matches'
 state travels with the job, so an actor remembers nothing between two rollouts and may die.
 
-A place for a match is either the learner's in every seat (self-play) or in one; which one, hangs on
-the place. So each of the B sequences belongs to one seat of one place, and matches follow each
-other in it. In the other places the opponent is drawn anew for each match.
+A place for a match is either the learner's in every slot (self-play) or in one; which one depends
+on the place. So each of the B trajectories belongs to one slot of one place, and matches follow
+each other in it. In the other places the opponent is drawn anew for each match.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""RLRecipe to files, exactly the same however often it is stopped.
+"""Learning by play to files, exactly the same however often it is stopped.
 
 out/checkpoint.pt         all that is needed to go on; the only file read when resuming
 out/weights.safetensors   the policy as of the last checkpoint, in the end the result

@@ -1,4 +1,4 @@
-"""How well a policy foretells recorded choices, beside what needs no network at all."""
+"""How well a policy predicts recorded choices, beside what needs no network at all."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass

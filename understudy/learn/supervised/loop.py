@@ -6,7 +6,7 @@
     out/metrics.jsonl         one line per evaluation; out/tensorboard/ has the same
     out/evaluation.json       the best network on the validation and test splits; written last
 
-Every step is a function of the checkpoint before it: batches hang on (seed, step), and so does
+Every step is a function of the checkpoint before it: batches depend on (seed, step), and so does
 the learning rate; weights, optimiser, random state and running means are in the checkpoint.
 """
 

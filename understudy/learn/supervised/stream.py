@@ -1,4 +1,4 @@
-"""Rows of shards as tensors, in an order that hangs on the seed alone.
+"""Rows of shards as tensors, in an order that depends on the seed alone.
 
 The rows of a split form an endless stream: epoch after epoch, each row once per epoch. An epoch
 shuffles the shards, packs them into windows that fit in memory, and shuffles the rows of each

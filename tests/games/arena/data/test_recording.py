@@ -360,7 +360,7 @@ def test_tables_come_back_from_disk_bit_for_bit(recordings, tmp_path):
 
 
 def test_a_policy_draws_the_same_whoever_it_plays_beside(weights):
-    """The dice hang on the match and the step: one row of many is as the row alone."""
+    """The dice depend on the match and the step: one row of many is as the row alone."""
     player = PolicyPlayer.load(weights)
     seen = []
     for seeds in ((5,), (3, 4, 5, 6)):

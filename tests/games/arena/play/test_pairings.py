@@ -41,7 +41,7 @@ def test_bots_play_as_they_do_one_pair_after_the_other():
 
 
 def test_networks_play_as_they_do_one_pair_after_the_other(clones):
-    """Their answers may differ in the last bit with the batch; here no match hangs on that."""
+    """Their answers may differ in the last bit with the batch; here no match depends on that."""
     one, other = clones
     planned = some([(one, other), (other, BOTS["expert"]), (one, BOTS["rusher"])])
     assert play_pairings(planned).equals(one_by_one(games.load("arena"), planned))

@@ -1,4 +1,4 @@
-"""Numbers that look random, hang on nothing but what they are for, and are the same everywhere."""
+"""Numbers that look random, depend on what they are for alone, and are the same everywhere."""
 
 import numpy as np
 import pytest

@@ -326,7 +326,7 @@ def _work_out_reach(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> None:
 
 
 def _seat(match: _Match, line: Mapping[str, Any]) -> tuple[int, str | None, str | None]:
-    """Slot, player, and the name that the slot hangs on where the line does not say its number."""
+    """Slot, player, and the name that tells the slot where the line does not say its number."""
     slot, label = line.get("slot"), None
     player = text_of(line["player"], "player") if "player" in line else None
     if slot is None or isinstance(slot, str):

@@ -1,4 +1,4 @@
-"""Arena matches as a learner plays them (`learn.matches.Matches`).
+"""Arena matches as a learner plays them (`learn.rl.env.BatchedEnv`).
 
 A match that runs out of time is drawn by the rules of the game, so it has ended like any other:
 there is nothing more to be gained in it.
