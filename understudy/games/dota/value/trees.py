@@ -97,9 +97,7 @@ class Boosted:
     def predict(self, label: str, samples: Samples) -> Floats:
         """With `swap`, half the difference between both ways to look at it."""
         score = self._score(label, samples)
-        if (
-            self.swap
-        ):  # of margins (log odds for y_win): swapping the sides turns their sign exactly
+        if self.swap:  # of margins, so that swapping the sides turns the sign exactly
             score = (score - self._score(label, swapped(samples))) / 2
         return logistic(score) if label == "y_win" else score
 
