@@ -126,7 +126,7 @@ def test_the_league_ends_with_somebody_whom_nobody_exploits(run, rates):
     summary = json.loads((run / "leagues/quick/summary.json").read_text())
     ratings = {one["name"]: one for one in summary["players"]}
     assert ratings["main-003"]["low"] > ratings["imitate"]["rating"]
-    assert summary["fresh_exploiter"]["main"]["mean"] < 0.6
+    assert summary["best_response"]["main"]["mean"] < 0.6
     trained = json.loads((run / "leagues/quick/league_state.json").read_text())
     assert trained["start"] == "imitate"
 

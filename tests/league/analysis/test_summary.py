@@ -163,7 +163,7 @@ def test_without_exploiters_there_is_no_exploit():
     assert kinds == ["upset", "duel"]
 
 
-def test_how_a_fresh_exploiter_wins():
+def test_how_a_best_response_wins():
     """Not its luckiest match: the one of middle length."""
     lengths = (30, 600, 20)
     rows = [match("x", "main-009", 1.0, n, steps=s) for n, s in enumerate(lengths)]

@@ -151,7 +151,7 @@ def test_rating_curves_have_bands(folder):
     assert "10 to 1" in league_panels(folder)[2].note
 
 
-def test_a_fresh_exploiter_is_shown_from_its_targets_side(folder):
+def test_a_best_response_is_shown_from_its_targets_side(folder):
     html = panel(folder, "League")
     assert "30.0\u00a0% <small>25.0\u00a0% to 35.0\u00a0%</small>" in html
     assert [e.text for e in found(html, "row-label")][:2] == ["worst past", "best response"]
