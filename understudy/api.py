@@ -17,9 +17,7 @@ from understudy.pipeline.game import Game, Schedule, load
 
 if TYPE_CHECKING:  # torch takes seconds to import
     from understudy.learn.policy import FactoredPolicy
-
-Workers = str | int | None
-"""How many processes; 0: this one; tcp://HOST:PORT: a Dask cluster; None: one per core."""
+    from understudy.pipeline.tasks import Workers
 
 
 def record(
@@ -28,7 +26,7 @@ def record(
     out: str | Path | None = None,
     players: Sequence[str] | None = None,
     seed: int = 0,
-    workers: Workers = None,
+    workers: "Workers" = None,
     resume: bool = True,
     quiet: bool = True,
     **options: Any,
@@ -52,7 +50,7 @@ def encode(
     out: str | Path | None = None,
     players: Sequence[str] | None = None,
     goals: str | Path | None = None,
-    workers: Workers = None,
+    workers: "Workers" = None,
     resume: bool = True,
     quiet: bool = True,
     **options: Any,
@@ -81,7 +79,7 @@ def train(
     start: str | None = None,
     seed: int = 0,
     device: str = "cpu",
-    workers: Workers = None,
+    workers: "Workers" = None,
     resume: bool = True,
     **options: Any,
 ) -> dict[str, Any]:
@@ -119,7 +117,7 @@ def compete(
     *,
     out: str | Path | None = None,
     seed: int = 0,
-    workers: Workers = None,
+    workers: "Workers" = None,
     resume: bool = True,
     quiet: bool = True,
     **options: Any,

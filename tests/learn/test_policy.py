@@ -6,9 +6,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from tests.learn.toy_samples import FEATURES, TOY
+from understudy.data.runs import WEIGHTS
 from understudy.data.samples import decisions
 from understudy.errors import InputError
-from understudy.learn.policy import WEIGHTS, FactoredPolicy, PolicyShape, load_policy, save_policy
+from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
 
 SHAPE = PolicyShape(tuple(FEATURES), {"move": 3, "fire": 2}, (6, 4))
 AGAIN = "Train again: understudy train arena imitate --fresh"

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.data import shards
+from understudy.data.arrays import Array
 from understudy.data.runs import Run
 from understudy.data.schema import Column, Table
-from understudy.data.stats import Array, Estimate, as_share, cluster_bootstrap
+from understudy.data.stats import Estimate, as_share, cluster_bootstrap
 
 SHARED = (
     Column("match", pa.string(), "which match"),

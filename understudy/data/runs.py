@@ -25,6 +25,7 @@ RUNS = Path("runs")
 """Where runs lie unless somebody says otherwise."""
 MANIFEST = "manifest.json"
 EVALUATION = "evaluation.json"
+WEIGHTS = "weights.safetensors"
 STRENGTH = "strength.json"
 """Beside the results of one compete: how strong each player is."""
 CSV = "csv"

@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean, stdev, variance
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import betaincinv, stdtrit
 
-Array = np.ndarray[Any, Any]
+from understudy.data.arrays import Array
 
 TAIL = 0.025  # on each side of a 95 % interval
 Z = 1.96  # of the normal curve at 1 - TAIL

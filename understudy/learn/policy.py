@@ -17,12 +17,12 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from understudy.data.files import writing
+from understudy.data.runs import WEIGHTS
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
 from understudy.learn.distributions import Layout, MaskedCategorical
 from understudy.learn.networks import linear, mlp
 
-WEIGHTS = "weights.safetensors"
 SHAPE_KEY = "understudy.policy"
 _NOW = {"spread": "std"}  # tensors of weights written under another name before
 

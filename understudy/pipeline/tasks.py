@@ -13,6 +13,7 @@ from understudy.data.schema import Table
 from understudy.errors import InputError
 
 Workers = str | int | None
+"""How many processes; 0: this one; tcp://HOST:PORT: a Dask cluster; None: one per core."""
 
 
 @dataclass(frozen=True)

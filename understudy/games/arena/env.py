@@ -17,6 +17,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from pettingzoo import ParallelEnv
 
+from understudy.data.arrays import Array
 from understudy.data.players import PlayerRef
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
@@ -29,7 +30,6 @@ ENV_ID = "understudy/Arena-v0"
 FRAMES_PER_SECOND = round(1 / r.STEP_SECONDS)
 _METADATA: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": FRAMES_PER_SECOND}
 ActionKind = Literal["factored", "raw"]
-Array = np.ndarray[Any, Any]
 
 
 def observation_space() -> spaces.Box:

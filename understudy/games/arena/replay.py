@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from understudy.data import shards
+from understudy.data.arrays import Array
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.arena.codec import actions as codec
@@ -22,7 +23,6 @@ from understudy.games.arena.sim import world as w
 from understudy.games.arena.viewer import replay_page
 
 VERSION = 1
-Array = np.ndarray[Any, Any]
 # Frame entries taken straight from a body: name, entry, scale.
 _SIMPLE = (
     ("x", w.X, 1.0),

@@ -7,12 +7,13 @@ Axes: N matches, two seats, F features, H heads, O options of all heads side by 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from understudy.data.arrays import Array
 from understudy.data.players import PlayerRef
 from understudy.data.results import both_sides, pair_results, results_of, win_rates
 from understudy.data.runs import Run
@@ -36,7 +37,6 @@ if TYPE_CHECKING:  # these take seconds to import
         """Int64 [N 2 H]: the options for the next step, or of the last one."""
 
 
-Array = np.ndarray[Any, Any]
 _OUTLINE = (
     Column("match", pa.string(), "which match"),
     Column("seed", pa.int64(), "what it was drawn from"),

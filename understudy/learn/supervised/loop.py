@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from understudy.data.files import write_text
-from understudy.data.runs import ModelFolder
+from understudy.data.runs import WEIGHTS, ModelFolder
 from understudy.errors import InputError
 from understudy.learn.base import read_evaluation, usable_device
 from understudy.learn.checkpoint import (
@@ -34,7 +34,7 @@ from understudy.learn.checkpoint import (
     write_checkpoint,
 )
 from understudy.learn.metrics_log import MetricsLogger
-from understudy.learn.policy import WEIGHTS, misfits
+from understudy.learn.policy import misfits
 from understudy.learn.recipe import Progress, TrainingJob
 from understudy.learn.supervised.task import B, N, OptimizerSettings, TrainingTask
 

@@ -8,9 +8,9 @@ import torch
 from scipy.special import softmax
 
 from tests.games.scml.states import state
+from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import (
-    WEIGHTS,
     About,
     Checkpoint,
     feature_names,

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from tests.small_runs import assert_refused, understudy
 from understudy.data.players import PlayerRef
-from understudy.data.runs import Run
+from understudy.data.runs import WEIGHTS, Run
 from understudy.errors import InputError
 from understudy.games.scml.agent import trace
 from understudy.games.scml.agent.checkpoint import (
-    WEIGHTS,
     About,
     Checkpoint,
     feature_names,

@@ -16,11 +16,11 @@ from tests.small_runs import contents
 from understudy import games
 from understudy.data.files import digest
 from understudy.data.players import PlayerRef
-from understudy.data.runs import Run, read_manifest
+from understudy.data.runs import WEIGHTS, Run, read_manifest
 from understudy.data.shards import read_shard, shard_path, shard_paths, write_shard
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import WEIGHTS, read_checkpoint
+from understudy.games.scml.agent.checkpoint import read_checkpoint
 from understudy.games.scml.agent.numpy_networks import Goals
 from understudy.games.scml.agent.policy import HRLPolicy
 from understudy.games.scml.learning import dagger, rewards

@@ -1,12 +1,13 @@
 """From recordings of arena matches to samples: one row per decision of one player."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from understudy.data.arrays import Array
 from understudy.data.samples import Decisions, admitting, decisions, pack_legal
 from understudy.data.splits import splits_of
 from understudy.games.arena.codec import actions as codec
@@ -14,7 +15,6 @@ from understudy.games.arena.codec import features as observe
 from understudy.games.arena.data.tables import actions_of, views_of
 
 MOVES: Final[Decisions] = decisions("arena", "moves", 1, observe.FEATURES, codec.HEADS)
-Array = np.ndarray[Any, Any]
 
 
 def encode(

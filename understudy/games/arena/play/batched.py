@@ -4,10 +4,9 @@ A match that runs out of time is drawn by the rules of the game, so it has ended
 there is nothing more to be gained in it.
 """
 
-from typing import Any
-
 import numpy as np
 
+from understudy.data.arrays import Array
 from understudy.games.arena.codec import features as observe
 from understudy.games.arena.codec.actions import AIM_LEVELS, MOVE_LEVELS
 from understudy.games.arena.kernels import kernel
@@ -15,8 +14,6 @@ from understudy.games.arena.play import bots
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim.world import World
 from understudy.learn.rl.env import Observation, StepResult
-
-Array = np.ndarray[Any, Any]
 
 
 class BatchedArena:

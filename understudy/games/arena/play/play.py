@@ -1,11 +1,12 @@
 """Play matches between two players, many side by side, and record them."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from understudy.data.arrays import Array
 from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.games.arena.data.tables import MATCHES, STEPS, results
@@ -18,7 +19,6 @@ from understudy.learn.rl.playout import Recorder, playout
 from understudy.pipeline.game import Played
 from understudy.pipeline.pairings import Fixture
 
-Array = np.ndarray[Any, Any]
 Seats = tuple[PlayerRef, PlayerRef, int]
 """Who sits where in a match, and its seed."""
 

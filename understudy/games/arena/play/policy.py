@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
+from understudy.data.arrays import Array
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
 from understudy.games.arena.data.encode import MOVES
@@ -16,7 +16,6 @@ from understudy.games.arena.sim.state import View
 from understudy.games.arena.sim.world import World
 from understudy.learn.policy import FactoredPolicy, load_policy
 
-Array = np.ndarray[Any, Any]
 _FIRST_PURPOSE = 8  # the dice's purposes below are taken by the world and the bots
 
 

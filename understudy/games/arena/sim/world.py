@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from understudy.data.arrays import Floats, Ints
 from understudy.games.arena.kernels import kernel
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
@@ -27,8 +28,6 @@ from understudy.games.arena.sim.geometry import (
 )
 from understudy.games.arena.sim.hash_rng import uniform
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 Views = np.ndarray[Any, np.dtype[np.float32]]
 
 # Entries of a body, the first 14 as in state.VIEW. Aim and dash direction are unit vectors; SEEN is

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from understudy.data.arrays import Bools, Floats
 from understudy.games.dota import facts
 from understudy.games.dota.features import features
 from understudy.games.dota.features.inventory import Inventory, item_keys
 from understudy.games.dota.features.samples import Samples
-from understudy.games.dota.features.timeline import Bools, Floats, Timeline
+from understudy.games.dota.features.timeline import Timeline
 from understudy.games.dota.policies.next_item import BAND, BANDS, FrequencyTables
 from understudy.games.dota.value.checkpoint import ValueDelta, ValueModel
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from understudy.data import shards
+from understudy.data.arrays import Floats
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota import facts
@@ -19,7 +20,7 @@ from understudy.games.dota.features import team_rating as strength
 from understudy.games.dota.features.encode import all_features
 from understudy.games.dota.features.inventory import GoldEstimate
 from understudy.games.dota.features.samples import Samples, samples_of
-from understudy.games.dota.features.timeline import Floats, Timeline, build_timeline
+from understudy.games.dota.features.timeline import Timeline, build_timeline
 from understudy.games.dota.policies import recipes
 from understudy.games.dota.policies.next_item import NextItem
 from understudy.games.dota.policies.wards import WardSpots

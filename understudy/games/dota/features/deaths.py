@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from understudy.data.arrays import Floats, Ints
 from understudy.games.dota import facts
-from understudy.games.dota.features.timeline import Floats, Ints, Timeline
+from understudy.games.dota.features.timeline import Timeline
 
 LEVELS = np.array(
     (

@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from understudy.data.arrays import Floats, Ints
 from understudy.games.dota import facts
 from understudy.games.dota.features.deaths import level_of, still_dead
-from understudy.games.dota.features.timeline import Floats, Happenings, Ints, Timeline
+from understudy.games.dota.features.timeline import Happenings, Timeline
 
 Features = dict[str, Floats]
 

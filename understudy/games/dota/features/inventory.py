@@ -9,9 +9,10 @@ from functools import cache
 
 import numpy as np
 
+from understudy.data.arrays import Floats
 from understudy.games.dota import facts
 from understudy.games.dota.features.deaths import victims
-from understudy.games.dota.features.timeline import MINUTE, Floats, Timeline
+from understudy.games.dota.features.timeline import MINUTE, Timeline
 
 MIN_COST = 1000
 """Gold; cheaper things are bought all the time."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from understudy.data import shards
+from understudy.data.arrays import Bools, Floats, Ints
 from understudy.games.dota.features import features as observe
 from understudy.games.dota.features.encode import GROUPS, LABELS, VALUE, names_of
-from understudy.games.dota.features.timeline import Bools, Floats, Ints
 
 Matrix = np.ndarray[Any, np.dtype[np.float32]]
 ALL_NAMES = tuple(name for group in GROUPS for name in names_of(group))

@@ -8,15 +8,12 @@ at its end.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-Bools = np.ndarray[Any, np.dtype[np.bool_]]
+from understudy.data.arrays import Bools, Floats, Ints
 
 MINUTE = 60
 CURVES = ("gold", "xp", "lh", "dn")

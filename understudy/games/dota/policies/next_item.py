@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
+from understudy.data.arrays import Floats, Ints
 from understudy.data.stats import newton
 from understudy.games.dota.features.inventory import NOTHING, costs, item_keys
-from understudy.games.dota.features.timeline import Floats, Ints
 from understudy.games.dota.policies.purchases import Decisions
 
 BAND = 300

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from understudy.data.arrays import Floats, Ints
 from understudy.games.dota import facts
 from understudy.games.dota.features.inventory import (
     NOTHING,
@@ -21,7 +22,7 @@ from understudy.games.dota.features.inventory import (
     item_index,
     item_keys,
 )
-from understudy.games.dota.features.timeline import Floats, Ints, Timeline, build_timeline
+from understudy.games.dota.features.timeline import Timeline, build_timeline
 
 
 @dataclass(frozen=True)

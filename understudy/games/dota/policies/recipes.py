@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from understudy.data import shards
+from understudy.data.arrays import Floats, Ints
 from understudy.data.files import write_text, writing
 from understudy.data.runs import ModelFolder, Run
 from understudy.data.shards import whole_shards
@@ -21,7 +22,6 @@ from understudy.data.stats import paired_difference
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.features.samples import Outline
-from understudy.games.dota.features.timeline import Floats, Ints
 from understudy.games.dota.policies import next_item, purchases, wards
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value import splits

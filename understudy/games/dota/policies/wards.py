@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from understudy.data.arrays import Floats, Ints
 from understudy.games.dota.features.features import objectives
-from understudy.games.dota.features.timeline import Floats, Ints, build_timeline
+from understudy.games.dota.features.timeline import build_timeline
 from understudy.games.dota.policies.next_item import BAND, BANDS
 from understudy.games.dota.sources.tables import EVENTS
 

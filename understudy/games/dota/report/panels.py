@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from understudy.data import shards
+from understudy.data.arrays import Floats
 from understudy.data.runs import EVALUATION, Run
 from understudy.errors import InputError
 from understudy.games.dota.advice.match_context import MatchContext, Models, load_models, recorded
 from understudy.games.dota.advice.recommend import SIDES
-from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.policies import wards
 from understudy.games.dota.report.item_timeline import items_panel
 from understudy.games.dota.report.scenarios import firsts, rates

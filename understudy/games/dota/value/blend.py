@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field, replace
 
+from understudy.data.arrays import Floats
 from understudy.games.dota.features.samples import Samples
-from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.value.linear import CHANGES, Fitted
 from understudy.games.dota.value.symmetric import Symmetric
 from understudy.games.dota.value.trees import ODD, Trees

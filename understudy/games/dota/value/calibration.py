@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from understudy.data.arrays import Floats, Ints
 from understudy.data.stats import logistic, logit, newton
-from understudy.games.dota.features.timeline import Floats, Ints
 from understudy.games.dota.value.metrics import log_losses
 
 Calibration = Callable[[Floats], Floats]

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from understudy.data.arrays import Floats
 from understudy.data.runs import ModelFolder
 from understudy.data.stats import percentile, resamples_one_by_one
 from understudy.errors import InputError
 from understudy.games.dota import facts
 from understudy.games.dota.features.samples import Samples
-from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.value import splits
 from understudy.games.dota.value.calibration import slope_and_shift
 from understudy.games.dota.value.metrics import log_losses

@@ -9,9 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
+from understudy.data.arrays import Floats
 from understudy.data.stats import logistic, logit, newton
 from understudy.games.dota.features.samples import Samples
-from understudy.games.dota.features.timeline import Floats
 
 CHANGES = ("y_dgold_adv", "y_dxp_adv")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.games.dota.features.timeline import Floats
+from understudy.data.arrays import Floats
 
 BAND = 5  # minutes
 

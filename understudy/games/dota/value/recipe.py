@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from understudy.data.arrays import Floats
 from understudy.data.files import write_text
 from understudy.data.runs import ModelFolder, Run
 from understudy.data.shards import whole_shards
@@ -21,7 +22,6 @@ from understudy.errors import InputError
 from understudy.games.dota.facts import patch_name
 from understudy.games.dota.features.encode import VALUE
 from understudy.games.dota.features.samples import Samples, read_samples
-from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.value import metrics, splits
 from understudy.games.dota.value.blend import Best
 from understudy.games.dota.value.calibration import METHODS, bias

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from understudy.data.arrays import Ints
 from understudy.data.files import write_text
 from understudy.errors import InputError
 from understudy.games.dota import facts
 from understudy.games.dota.features.samples import Outline
-from understudy.games.dota.features.timeline import Ints
 from understudy.learn.recipe import TrainOptions
 
 SIZES = (25, 50, 100, 200, 500, 1000)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from understudy.data.arrays import Floats
 from understudy.games.dota.features import features as observe
 from understudy.games.dota.features.encode import names_of
 from understudy.games.dota.features.samples import ALL_NAMES, Samples
-from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.value.linear import (
     CHANGES,
     Fitted,

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from understudy.data.arrays import Floats
 from understudy.data.stats import logistic
 from understudy.errors import InputError
 from understudy.games.dota.features import features as observe
 from understudy.games.dota.features.encode import names_of
 from understudy.games.dota.features.samples import ALL_NAMES, Samples, swapped
-from understudy.games.dota.features.timeline import Floats
 from understudy.games.dota.value.linear import CHANGES, Fitted
 
 V0 = tuple(

@@ -13,13 +13,13 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from understudy.data.arrays import Array
 from understudy.data.files import writing
+from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
-from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import BUCKETS, DAYS
 from understudy.games.scml.view import features as f
 
-WEIGHTS = "weights.safetensors"
 _KEY = "understudy.hrl-xf"
 LAYERS = ("l2", "l3", "l4")
 _RENAMED = {  # tensors and settings of weights written under another name before

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.games.scml.arrays import Ints
+from understudy.data.arrays import Ints
 from understudy.games.scml.domain import Offer, SafetySettings
 from understudy.games.scml.view import commitments
 from understudy.games.scml.view import safety_rules as rules

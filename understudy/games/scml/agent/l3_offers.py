@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from understudy.games.scml.arrays import Array
+from understudy.data.arrays import Array
 from understudy.games.scml.domain import DAYS, RESPONSES
 
 Scheme = Literal["residual", "direct"]

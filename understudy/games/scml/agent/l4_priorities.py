@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from understudy.games.scml.arrays import Float32s, Ints
+from understudy.data.arrays import Float32s, Ints
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import features as f
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from understudy.data.arrays import Array
 from understudy.errors import InputError
 from understudy.games.scml.agent.l3_offers import HEADS, LEFT_MOST, Scheme
 from understudy.games.scml.agent.numpy_transformer import HistoryWeights, ends, scratch
-from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import inputs
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from understudy.games.scml.arrays import Float32s
+from understudy.data.arrays import Float32s
 from understudy.games.scml.kernels import kernel
 
 HEADS = 2

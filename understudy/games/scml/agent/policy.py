@@ -8,12 +8,13 @@ from typing import Final
 
 import numpy as np
 
+from understudy.data.arrays import Array
+from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import WEIGHTS, Checkpoint, read_checkpoint
+from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint
 from understudy.games.scml.agent.l3_offers import OfferLimits, price_of, units_mask, units_of
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
 from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores
-from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import END, NUM_GOALS, REJECT
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view import inputs

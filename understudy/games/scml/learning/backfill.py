@@ -7,7 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from understudy.data.arrays import Array
 from understudy.data.files import digest, writing
+from understudy.data.runs import WEIGHTS
 from understudy.data.shards import (
     read_shard,
     shard_key,
@@ -17,9 +19,8 @@ from understudy.data.shards import (
     write_shard,
 )
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import WEIGHTS, read_checkpoint
+from understudy.games.scml.agent.checkpoint import read_checkpoint
 from understudy.games.scml.agent.numpy_networks import Goals
-from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import NUM_GOALS
 from understudy.games.scml.learning.dataset import lists
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE

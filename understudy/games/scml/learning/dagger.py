@@ -15,15 +15,10 @@ from typing import Any, NamedTuple
 from understudy import workers
 from understudy.data.files import write_text, writing
 from understudy.data.players import PlayerRef
-from understudy.data.runs import RECORD, ModelFolder, Run
+from understudy.data.runs import RECORD, WEIGHTS, ModelFolder, Run
 from understudy.data.shards import shard_path, shard_paths, whole_shards, write_shard
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import (
-    WEIGHTS,
-    Checkpoint,
-    read_checkpoint,
-    write_checkpoint,
-)
+from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE, first_weights

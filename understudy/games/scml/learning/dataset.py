@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from understudy.data.arrays import Array
 from understudy.data.samples import unpack_legal
 from understudy.data.schema import Table
 from understudy.data.shards import shard_paths
@@ -23,7 +24,6 @@ from understudy.games.scml.agent.l3_offers import (
     units_mask,
     units_option,
 )
-from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import HORIZON, REJECT, RULES
 from understudy.games.scml.learning.samples import (
     DAY_START_OPTIONS,

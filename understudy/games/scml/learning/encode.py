@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from understudy.data.arrays import Array, Bools, Ints
 from understudy.data.samples import pack_legal
 from understudy.data.schema import Table
 from understudy.data.splits import splits_of
 from understudy.games.scml.agent.l4_priorities import priorities, teacher_scores
-from understudy.games.scml.arrays import Array, Bools, Ints
 from understudy.games.scml.domain import (
     ACCEPT,
     CALLS,

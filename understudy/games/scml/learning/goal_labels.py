@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from understudy.games.scml.arrays import Bools, Floats, Ints
+from understudy.data.arrays import Bools, Floats, Ints
 from understudy.games.scml.domain import BUCKETS, BUY_SHARE, NUM_GOALS, SELL_SHARE
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.from_recording import NONE, DayStarts, Recording, offers_of

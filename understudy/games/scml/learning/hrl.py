@@ -7,14 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.files import write_text
-from understudy.data.runs import ModelFolder, Run
+from understudy.data.runs import WEIGHTS, ModelFolder, Run
 from understudy.data.shards import whole_shards
-from understudy.games.scml.agent.checkpoint import (
-    WEIGHTS,
-    Checkpoint,
-    read_checkpoint,
-    write_checkpoint,
-)
+from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe

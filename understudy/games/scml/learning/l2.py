@@ -10,9 +10,9 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import smooth_l1_loss
 
+from understudy.data.arrays import Array
 from understudy.games.scml.agent.checkpoint import About, feature_names
 from understudy.games.scml.agent.numpy_networks import raw_goals
-from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import BUCKETS, SIDES
 from understudy.games.scml.learning.dataset import DayStartRows, day_start_reader, moments, streams
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer

@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy, smooth_l1_loss
 
+from understudy.data.arrays import Array
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import (
@@ -21,7 +22,6 @@ from understudy.games.scml.agent.checkpoint import (
     write_checkpoint,
 )
 from understudy.games.scml.agent.l3_offers import HEADS, Scheme, price_of, units_of
-from understudy.games.scml.arrays import Array
 from understudy.games.scml.domain import RESPONSES
 from understudy.games.scml.learning.dataset import (
     RoundRows,

@@ -10,9 +10,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from understudy.data.arrays import Array
 from understudy.games.scml.agent.checkpoint import About, feature_names
 from understudy.games.scml.agent.l4_priorities import teacher_scores
-from understudy.games.scml.arrays import Array
 from understudy.games.scml.learning.dataset import Reader, lists, moments, streams
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
 from understudy.games.scml.learning.networks import PriorityNetwork

@@ -11,18 +11,17 @@ import numpy as np
 import torch
 from torch import nn
 
-from understudy.data.runs import Run
+from understudy.data.arrays import Array
+from understudy.data.runs import WEIGHTS, Run
 from understudy.data.schema import Table
 from understudy.data.shards import whole_shards
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import (
-    WEIGHTS,
     About,
     Checkpoint,
     read_checkpoint,
     write_checkpoint,
 )
-from understudy.games.scml.arrays import Array
 from understudy.learn.policy import misfits
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 from understudy.learn.supervised.loop import train

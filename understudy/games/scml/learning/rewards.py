@@ -10,7 +10,7 @@ ago they were.
 
 import numpy as np
 
-from understudy.games.scml.arrays import Array, Floats, Ints
+from understudy.data.arrays import Array, Floats, Ints
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.columns import Packed
 from understudy.games.scml.view.from_recording import Recording

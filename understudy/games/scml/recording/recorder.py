@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from scml.oneshot.agent import OneShotAgent
 
-from understudy.games.scml.arrays import Array
+from understudy.data.arrays import Array
 from understudy.games.scml.domain import (
     CALLS,
     COUNTER_ALL,

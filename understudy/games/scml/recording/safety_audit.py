@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from understudy.games.scml.arrays import Ints
+from understudy.data.arrays import Ints
 from understudy.games.scml.domain import RULES
 from understudy.games.scml.engine.config import WorldConfig
 from understudy.games.scml.engine.contracts import Contract

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from understudy.data.stats import Array, ratio
+from understudy.data.arrays import Array
+from understudy.data.stats import ratio
 
 ANCHOR = 1e-6  # weight of the first estimate, which holds what a resample leaves open
 BATCH = 200_000  # numbers worked on at a time: more would leave the processor's cache

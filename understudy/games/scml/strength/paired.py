@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from understudy.data.stats import Array
+from understudy.data.arrays import Array
 from understudy.games.scml.strength.effects import Equations
 
 LEVEL_NAMES: Final = ("first", "middle", "last")

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from understudy.data.stats import Array, Estimate, as_share, ratio, resample_weights, widened
+from understudy.data.arrays import Array
+from understudy.data.stats import Estimate, as_share, ratio, resample_weights, widened
 from understudy.errors import InputError
 from understudy.games.scml.strength.effects import Equations, official_score, official_scores
 from understudy.games.scml.strength.paired import LEVEL_NAMES, PairedComparisons, Rows

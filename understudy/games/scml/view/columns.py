@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from understudy.games.scml.arrays import Floats, Ints
+from understudy.data.arrays import Floats, Ints
 from understudy.games.scml.domain import DAYS, RULES
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view.state import (

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from understudy.games.scml.arrays import Floats, Ints
+from understudy.data.arrays import Floats, Ints
 from understudy.games.scml.domain import BUY_SHARE, BUYING, DAYS, SELL_SHARE, SELLING
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import columns as p

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from understudy.games.scml.arrays import Bools, Floats, Ints
+from understudy.data.arrays import Bools, Floats, Ints
 from understudy.games.scml.domain import CALLS, COUNTER_ALL, DAYS, FIRST_PROPOSALS, RULES
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import columns as p

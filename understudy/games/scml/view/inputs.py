@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from understudy.games.scml.arrays import Float32s
+from understudy.data.arrays import Float32s
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import features as f
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from understudy.games.scml.arrays import Bools, Float32s, Floats, Int32s
+from understudy.data.arrays import Bools, Float32s, Floats, Int32s
 from understudy.games.scml.domain import DAYS, SafetySettings
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view.columns import Packed, packed

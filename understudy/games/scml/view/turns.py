@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from understudy.games.scml.arrays import Bools, Float32s, Floats, Int32s, Ints
+from understudy.data.arrays import Bools, Float32s, Floats, Int32s, Ints
 from understudy.games.scml.domain import BUYING, DAYS, SELLING, SafetySettings
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import columns as p

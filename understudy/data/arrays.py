@@ -1,4 +1,4 @@
-"""The kinds of arrays that are spoken of in SCML, for annotations."""
+"""The kinds of arrays that are spoken of, for annotations."""
 
 from typing import Any
 
