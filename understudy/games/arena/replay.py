@@ -49,7 +49,7 @@ def recorded_matches(run: Run) -> Iterator[tuple[Path, dict[str, Any]]]:
             steps = shards.shard_path(folder, STEPS, shards.shard_key(path))
             left = shards.shard_rows(steps, STEPS)
             for row in shards.read_shard(path, MATCHES).to_pylist() if left else ():
-                left -= 2 * row["steps"]  # the first matches of a shard are filmed, if any
+                left -= 2 * row["steps"]  # a shard's first matches are recorded in full, if any
                 if left < 0:
                     break
                 yield steps, row
@@ -85,7 +85,7 @@ def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
     steps = steps.filter(pc.equal(steps["match"], outline["match"]))
     actions = actions_of(steps).reshape(-1, 2, len(r.ACTION))
     views = views_of(steps).reshape(-1, 2, len(v.VIEW))
-    world, film = _play_again(outline, actions, views)
+    world, frames = _play_again(outline, actions, views)
     layout = int(world.layout[0])
     names = [outline["player_0"], outline["player_1"]]
     score = float(outline["score"])
@@ -109,7 +109,7 @@ def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
             {"kind": "health" if s < r.AMMO_STATION else "ammo", "x": x, "y": y}
             for s, (x, y) in enumerate(r.STATIONS.tolist())
         ],
-        "frames": film,
+        "frames": frames,
         "heads": codec.HEADS,
         "actions": {
             head: codec.encode(actions)[:, :, k].T.tolist() for k, head in enumerate(codec.HEADS)

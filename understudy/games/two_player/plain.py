@@ -2,7 +2,7 @@
 
 A recording holds what the players saw, could do and did, so that encoding it only leaves out the
 moments in which nothing was to be chosen, and adds who decided and how the match ended for it.
-Axes: N matches, two seats, F features, H heads, O options of all heads side by side.
+Axes: N matches, two slots, F features, H heads, O options of all heads side by side.
 """
 
 from collections.abc import Callable, Mapping
@@ -118,7 +118,7 @@ class _Plain:
     def _chooser(
         self, ref: PlayerRef, game: "PlainEnv", seeds: Array
     ) -> "Callable[[Observation, Array, int], None]":
-        """Lets a player choose in some matches; its dice depend on seed, slot and step alone."""
+        """Lets a player choose in some matches; chance depends on seed, slot and step alone."""
         if ref.weights is None:
             return lambda seen, which, slot: game.script(ref.name, which, slot)
         from understudy.learn.policy import load_policy

@@ -1,7 +1,7 @@
 """What a game must offer for its players to learn by playing.
 
 A game that gives a `BatchedEnv` can be refined and can play in a league; nothing in `learn/` knows
-more of it. Axes: N matches side by side, S seats (players) in each, F features, H heads, O options.
+more of it. Axes: N matches side by side, S slots (players) in each, F features, H heads, O options.
 """
 
 from collections.abc import Callable
@@ -38,8 +38,8 @@ class StepResult(NamedTuple):
 class BatchedEnv(Protocol):
     """N matches side by side. A match must depend on its seed and on what is chosen only.
 
-    A step is: `observe`, then `choose` or `script` for every seat, then `step`. Ended matches stay
-    as they are, whatever is chosen in them, until `begin` starts new ones in their place.
+    A step is: `observe`, then `set_actions` or `script` for every slot, then `step`. Ended matches
+    stay as they are, whatever is chosen in them, until `reset` starts new ones in their place.
     """
 
     num_players: int

@@ -53,7 +53,7 @@ def act_for(
     slot: Array,
     uniform: Array,
 ) -> None:
-    """Let a policy choose in these matches, each from its seat; all chance lies in `uniform`."""
+    """Let a policy choose in these matches, each from its slot; all chance lies in `uniform`."""
     observation, legal = (torch.from_numpy(part[which, slot]) for part in seen)
     options = policy.sample(observation, legal, torch.from_numpy(uniform))
     game.set_actions(which, slot, options.numpy())

@@ -1,7 +1,7 @@
 """Play matches side by side to their end: see, let everybody choose, step, until none is running.
 
 Matches are recorded and leagues are played this way; torch is imported only by players that need
-it. Axes: N matches, S seats. `see` says what players and recorder are shown (type V): all that
+it. Axes: N matches, S slots. `see` says what players and recorder are shown (type V): all that
 `BatchedEnv.observe` gives, or something that the game has at less cost.
 """
 
@@ -67,8 +67,8 @@ def playout(
 ) -> Outcome:
     """Begin a match of each seed and play all to their end; `who` holds places in `choosers`.
 
-    A chooser is shown what is seen now, some running matches and a seat, and notes in the game what
-    its player does there: one call for all matches in which it has that seat.
+    A chooser is shown what is seen now, some running matches and a slot, and notes in the game what
+    its player does there: one call for all matches in which it has that slot.
     """
     score = np.zeros((len(seeds), game.num_players), np.float32)
     steps, truncated = np.zeros(len(seeds), np.int32), np.zeros(len(seeds), bool)

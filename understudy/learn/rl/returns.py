@@ -47,8 +47,8 @@ def lambda_returns(
 ) -> Float[Tensor, "T B"]:
     """TD(lambda) targets (Sutton and Barto 2018, eq. 12.2).
 
-    `trust` is lambda: 0 asks the value of the next state, 1 waits for what really comes. As a
-    tensor, `trust[t]` says how far to trust the return from step t + 1 on.
+    `lambda_`: 0 asks the value of the next state, 1 waits for what really comes. As a
+    tensor, `lambda_[t]` says how far to trust the return from step t + 1 on.
     """
     kept = _kept(value, lambda_, truncated)
     following = _following(value, bootstrap)

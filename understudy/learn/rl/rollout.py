@@ -68,7 +68,7 @@ def collect(job: Job) -> Rollout:
 
 
 class Seating(NamedTuple):
-    """Who learns where. Rows count the seats of all places: row = place * S + seat."""
+    """Who learns where. Rows count the slots of all places: row = place * S + slot."""
 
     mirrored: int
     """The first so many places are self-play."""
@@ -77,11 +77,11 @@ class Seating(NamedTuple):
     place: Array
     """Of each sequence, [B]."""
     others: Array
-    """The rows of the other seats at the same place, [B, S - 1]."""
+    """The rows of the other slots at the same place, [B, S - 1]."""
 
 
 def seating(matches: int, num_players: int, opponents: Sequence[Opponent]) -> Seating:
-    """Share out the places: self-play by its probability, rounded; then seats in turn."""
+    """Share out the places: self-play by its probability, rounded; then slots in turn."""
     total = sum(opponent.probability for opponent in opponents)
     if total <= 0:
         raise ValueError("nobody to meet: the probabilities of all opponents are 0")
@@ -256,7 +256,7 @@ class RolloutBuffer:
 
 
 def rows_of(array: Array, row: Array) -> Array:
-    """Rows of an array [N S ...], seats counted through; `row` must ascend."""
+    """Rows of an array [N S ...], slots counted through; `row` must ascend."""
     flat = array.reshape(-1, *array.shape[2:])
     # In pure self-play the rows are all there are.
     return flat if len(row) == len(flat) else flat.take(row, 0)

@@ -79,30 +79,30 @@ def _read_all(folder: Path, logs: Mapping[str, Path]) -> Iterator[Imported]:
     }
     for source, path in logs.items():
         if source in manifests:
-            yield Imported(source, _Film(source, live=True).tables(), manifests[source])
+            yield Imported(source, _Log(source, live=True).tables(), manifests[source])
         else:
             yield _read_matches(source, path, outcomes.get(source))
 
 
 def _read_matches(source: str, path: Path, outcome: _Outcome | None) -> Imported:
     """A file of trajectories, or a feedback stream with the outcome that a manifest tells."""
-    film, rejected, skipped = _Film(source, live=path.name == _FEEDBACK), list[str](), 0
+    log, rejected, skipped = _Log(source, live=path.name == _FEEDBACK), list[str](), 0
     live = {"player": (outcome and outcome.player) or "live"}
     for number, record in _records(source, path, rejected):
-        if film.live and not _is_decision(record):
+        if log.live and not _is_decision(record):
             skipped += 1
             continue
         line = under_our_names(record)
         try:
-            film.add({**live, **line, "slot": 0} if film.live else line, record)
+            log.add({**live, **line, "slot": 0} if log.live else line, record)
         except (LineError, RecursionError) as failure:
             rejected.append(f"{source}:{number}: {failure}")
-    if outcome and len(film.matches) > 1:
-        many = f"{source} holds {len(film.matches)} matches; it is not said which of them"
+    if outcome and len(log.matches) > 1:
+        many = f"{source} holds {len(log.matches)} matches; it is not said which of them"
         rejected.append(f"{outcome.place}: {many}")
-    elif outcome and film.matches:
-        film.end(outcome)
-    return Imported(source, film.tables(skipped), rejected)
+    elif outcome and log.matches:
+        log.end(outcome)
+    return Imported(source, log.tables(skipped), rejected)
 
 
 def _is_decision(record: dict[str, Any]) -> bool:
@@ -215,7 +215,7 @@ class _Match:
         return "double kill" if "terminated" in self.flags and score == 0 else "unknown"
 
 
-class _Film:
+class _Log:
     """The rows of one file."""
 
     def __init__(self, source: str, *, live: bool) -> None:

@@ -1,8 +1,8 @@
 """Five scripted players of distinct styles. They know their own view and nothing else.
 
 A bot is a function of one view (own frame), so it keeps no memory of its own; its moods come from
-`dice`. `act` plays one bot in many matches at once. Every action is made of the codec's levels, so
-a recording of a bot loses nothing.
+`hash_rng`. `act` plays one bot in many matches at once. Every action is made of the codec's levels,
+so a recording of a bot loses nothing.
 """
 
 import math

@@ -16,7 +16,7 @@ from understudy.games.arena.sim.state import View
 from understudy.games.arena.sim.world import World
 from understudy.learn.policy import FactoredPolicy, load_policy
 
-_FIRST_PURPOSE = 8  # the dice's purposes below are taken by the world and the bots
+_FIRST_PURPOSE = 8  # the purposes of random numbers below are taken by the world and the bots
 
 
 class PolicyPlayer:
@@ -31,7 +31,7 @@ class PolicyPlayer:
         return PolicyPlayer(load_policy(folder, MOVES))
 
     def act(self, views: View, world: World, running: Array, slot: int) -> Array:
-        """One draw per head; the dice depend on the match and the step, not on the batch."""
+        """One draw per head; chance depends on the match and the step, not on the batch."""
         with torch.inference_mode():
             choices = self.policy.sample(
                 torch.from_numpy(features.features(views)),
