@@ -34,6 +34,10 @@ class TrainOptions:
     rollouts: int | None = None
     updates: int | None = None
     pseudo_reward: float | None = None
+    memory: int | None = None
+    """Units of a recurrent core to give to a policy that has none."""
+    plans: int | None = None
+    """Plans to give to a policy that has none."""
     own: Mapping[str, Any] = field(default_factory=dict)
     """What only this game's recipes can be told, by name."""
 

@@ -58,7 +58,6 @@ refine = RLRecipe(
     updates=4,
     matches=512,
     steps=32,
-    batch_size=320,
     critic=(128, 128),
     critic_first=10,
     learning_rate=1e-4,
