@@ -68,6 +68,19 @@ class Batches(Stream[Batch]):
         """How often each option was chosen."""
         self.forbidden = sum(shard.forbidden for shard in found)
         """How many recorded choices the rules forbid; their rows allow them all the same."""
+        self._folder, self._table = folder, decisions.table
+        self._outcomes = {end for shard in found for end in shard.outcomes}
+
+    def require_outcomes(self) -> None:
+        """InputError where all matches ended alike, so that none was better than another."""
+        if len(self._outcomes) == 1:
+            game = self._table.game
+            raise InputError(
+                f"{self._folder}: every decision to learn from has outcome {min(self._outcomes):g} "
+                "(an unknown one is 0), so none turned out better than another. Record matches "
+                f"that some win and some lose: understudy record {game}, "
+                f"then {self._table.made_by}; or clone them: understudy train {game} imitate"
+            )
 
     def moments(self) -> tuple[Float[Tensor, " F"], Float[Tensor, " F"]]:
         """Mean and spread of each feature."""
@@ -100,6 +113,8 @@ class _Survey(NamedTuple):
     rows: int
     counts: Int[np.ndarray, " O"]
     forbidden: int
+    outcomes: tuple[float, ...]
+    """The lowest and the highest."""
 
 
 def _read(path: Path, source: _Source, columns: Sequence[str]) -> pa.Table:
@@ -110,9 +125,9 @@ def _read(path: Path, source: _Source, columns: Sequence[str]) -> pa.Table:
 def _survey(path: Path, source: _Source) -> _Survey:
     """Count the wanted rows of a shard, and their choices."""
     heads, options = source.decisions.heads, source.decisions.options
-    rows = _read(path, source, [*heads, "legal", "forbidden"])
+    rows = _read(path, source, [*heads, "legal", "forbidden", "outcome"])
     if not len(rows):
-        return _Survey(path, 0, np.zeros(options, np.int64), 0)
+        return _Survey(path, 0, np.zeros(options, np.int64), 0, ())
     for name, size in heads.items():
         span = pc.min_max(rows[name]).as_py()
         if span["min"] < 0 or span["max"] >= size:
@@ -129,7 +144,9 @@ def _survey(path: Path, source: _Source) -> _Survey:
         head = list(heads)[int(allowed.argmin())]
         raise InputError(f"{path}: 'legal' forbids an option chosen in '{head}'. {source.cure}")
     counts = np.bincount(chosen.ravel(), minlength=options)
-    return _Survey(path, len(rows), counts, pc.sum(rows["forbidden"]).as_py())
+    ends = pc.min_max(rows["outcome"]).as_py()
+    forbidden = pc.sum(rows["forbidden"]).as_py()
+    return _Survey(path, len(rows), counts, forbidden, (ends["min"], ends["max"]))
 
 
 def _decode(paths: Sequence[Path], source: _Source) -> Batch:
