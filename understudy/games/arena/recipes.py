@@ -42,8 +42,8 @@ awr = replace(
     description="on from a clone: decisions count by how much better than expected it ended (AWR)",
     objective=AdvantageWeighted(),
     start="imitate",
-    steps=2_000,
-    learning_rate=5e-4,
+    steps=3_000,
+    learning_rate=1e-3,
     evaluate_every=250,
     checkpoint_every=250,
 )
@@ -51,8 +51,8 @@ awr_quick = replace(
     awr,
     description="the same in under a minute, for demos and tests",
     start="imitate-quick",
-    steps=750,
-    learning_rate=1e-3,
+    steps=1_500,
+    learning_rate=2e-3,
 )
 
 GROUPS = (("move_x", "move_y"), ("aim_x", "aim_y"), ("fire",), ("ability",), ("interact",))
