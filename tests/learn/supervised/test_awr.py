@@ -57,22 +57,22 @@ def test_weights_are_exp_of_the_advantage_capped_and_one_on_average():
 
 
 def test_worked_example():
-    """One head of two options, 3/4 and 1/4; an expected outcome of 0.5 everywhere."""
+    """One head of two options, 3/4 and 1/4; the expected outcome is the only feature."""
     policy = FactoredPolicy(PolicyShape(("x",), {"go": 2}, ()), seed=None)
     with torch.no_grad():
         policy.options.bias[:] = torch.tensor([0.75, 0.25]).log()
-        policy.outcome.bias[:] = 0.5
+        policy.outcome.weight[:] = 1.0
     rows = Batch(
-        torch.zeros(2, 1),
+        torch.tensor([[0.8], [-0.4]]),
         torch.tensor([[0], [1]]),
         torch.ones(2, 2, dtype=torch.bool),
         torch.tensor([1.0, -1.0]),
         torch.zeros(2),
     )
     value, metrics = AdvantageWeighted(temperature=1.0, value_weight=0.3)(policy, rows)
-    good, bad = math.exp(0.5), math.exp(-1.5)  # 1 - 0.5, and -1 - 0.5
+    good, bad = math.exp(0.2), math.exp(-0.6)  # 1 - 0.8, and -1 + 0.4
     copied = -(good * math.log(0.75) + bad * math.log(0.25)) / (good + bad)
-    assert value.item() == pytest.approx(copied + 0.3 * (0.25 + 2.25) / 2)
+    assert value.item() == pytest.approx(copied + 0.3 * (0.04 + 0.36) / 2)
     assert metrics["log_loss"].item() == pytest.approx(-math.log(0.75 * 0.25) / 2)
     share = (good + bad) ** 2 / (2 * (good**2 + bad**2))
     assert metrics["effective"].item() == pytest.approx(share)
@@ -160,11 +160,12 @@ def awr(recipe, clone):
 
 
 def test_it_begins_as_the_clone_whatever_the_seed(awr, clone, samples):
-    begun = [awr.prepare(samples, clone, seed, torch.device("cpu")).network for seed in (0, 1)]
-    expected = load_policy(clone, TOY).state_dict()
-    for policy in begun:
-        assert policy.shape.hidden == (5,)
-        assert all(torch.equal(policy.state_dict()[name], expected[name]) for name in expected)
+    expected = load_policy(clone, TOY)
+    for seed in (0, 1):
+        task = awr.prepare(samples, clone, seed, torch.device("cpu"))
+        assert task.identity == expected.shape.to_json() != awr.shape.to_json()
+        begun = task.network.state_dict()
+        assert all(torch.equal(begun[name], was) for name, was in expected.state_dict().items())
 
 
 def test_it_names_what_it_begins_with_and_nothing_that_does_not_matter(awr, recipe, samples, clone):
