@@ -68,7 +68,7 @@ class Batches(Stream[Batch]):
         """How often each option was chosen."""
         self.forbidden = sum(shard.forbidden for shard in found)
         """How many recorded choices the rules forbid; their rows allow them all the same."""
-        self._folder, self._table = folder, decisions.table
+        self._folder, self._table, self._source = folder, decisions.table, source
         self._outcomes = {end for shard in found for end in shard.outcomes}
 
     def require_outcomes(self) -> None:
@@ -82,9 +82,17 @@ class Batches(Stream[Batch]):
                 f"then {self._table.made_by}; or clone them: understudy train {game} imitate"
             )
 
+    def read(self, path: Path, columns: Sequence[str]) -> pa.Table:
+        """Some columns of the wanted rows of a shard, in the order of `decode`."""
+        return _read(path, self._source, columns)
+
+    def decode(self, path: Path) -> Batch:
+        """The wanted rows of a shard, actions still as small as on disk."""
+        return _decode_shard(path, self._source)
+
     def moments(self) -> tuple[Float[Tensor, " F"], Float[Tensor, " F"]]:
         """Mean and spread of each feature."""
-        total, square = torch.zeros(2, 1, dtype=torch.float64, device=self._device)
+        total, square = torch.zeros(2, 1, dtype=torch.float64, device=self.device)
         for batch in self.in_order(65_536):
             observation = batch.observation.double()
             total = total + observation.sum(0)
