@@ -94,11 +94,11 @@ refine_quick = replace(
 )
 
 RECIPES: Final[dict[str, Recipe]] = {
-    "awr": awr,
-    "awr-quick": awr_quick,
     "imitate": imitate,
     "imitate-quick": imitate_quick,
     "imitate-small": imitate_small,
+    "awr": awr,
+    "awr-quick": awr_quick,
     "refine": refine,
     "refine-quick": refine_quick,
 }
