@@ -6,7 +6,7 @@ from typing import Any
 from understudy.data.runs import Run
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
-from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, start_weights
 from understudy.learn.rl.env import SELF, MakeEnv
 from understudy.learn.rl.losses.common import OnlineObjective
 
@@ -117,8 +117,6 @@ class RLRecipe:
 
     def with_options(self, name: str, options: TrainOptions) -> "RLRecipe":
         """Begin with another model, iterate more or less often, and the like."""
-        if options.init is not None:
-            raise InputError(f"'{name}' begins with what --from names; leave out --init")
         told = ("start", "iterations", "rollouts", "updates", "pseudo_reward", "memory", "plans")
         changes = options.taken_by(name, *told)
         try:
@@ -128,12 +126,7 @@ class RLRecipe:
 
     def inputs(self, run: Run) -> Inputs:
         """The weights it begins with; no samples are needed."""
-        folder = run.find_model(self.start)
-        if weights := sorted(folder.glob("weights.*")):
-            return {"weights": weights}
-        raise InputError(
-            f"{folder} holds no weights yet. Finish its training: run the same command again"
-        )
+        return {"weights": start_weights(run, self.start)}
 
     def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Refine the model `start`, or go on; returns how it fared in its last matches."""
