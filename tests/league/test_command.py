@@ -13,9 +13,11 @@ from tests.league import rps, wrong_jobs
 from tests.league.toy_league import NAME, recipe
 from tests.small_runs import assert_refused, contents, rows, understudy
 from understudy import games
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.league.interface import League
+from understudy.league.rules import Overrides
 from understudy.pipeline.league import compare, league, season_of
 
 SMALL = {"rounds": 3, "matches": 10, "agent_steps": 60, "exploiter_steps": 50}
@@ -231,6 +233,29 @@ def test_finished_leagues_can_be_compared(finished, tmp_path):
     found = compare(seasons, tmp_path / "compared", matches=10)
     assert set(found["ratings"]) == set(seasons)
     assert list(found["relative_population_performance"]) == ["quick - quick-self-play"]
+
+
+def test_best_responses_begin_and_learn_as_they_are_told(tmp_path):
+    """One with the imitation, one as its target; both in the way of the league's exploiters."""
+    hunting = Overrides(rate=2.0, rate_end=2.0, kl_scale=0.2, draw=-1.0)
+    jobs = {}
+
+    def improve(job):
+        jobs[job.name] = job
+        return rps.improve(job)
+
+    hooks = League(improve, {"quick": recipe("quick", **SMALL, hunting=hunting)})
+    game = replace(games.load("rps"), league=lambda: hooks)
+    summary = league(game, Run(tmp_path), "quick", worker=0)
+    target = PlayerRef("main-003", tmp_path / "leagues/quick/players/main-003")
+    fresh = [jobs[name] for name in jobs if name.startswith("exploiter-of")]
+    assert [job.start for job in fresh] == [PlayerRef("rock"), target]
+    for job in fresh:
+        assert job.overrides == replace(hunting, rate_end=0.0)
+        assert [(one.player, one.probability) for one in job.opponents] == [(target, 1.0)]
+        assert (job.imitation, job.agent_steps) == (PlayerRef("rock"), 50)
+    begun = {name: found["start"] for name, found in summary["best_response"].items()}
+    assert begun == {"main": "rock", "main from itself": "main-003"}
 
 
 def test_an_unfinished_league_is_not_compared(tmp_path):
