@@ -15,6 +15,7 @@ from tests.small_runs import assert_refused, contents, rows, understudy
 from understudy import games
 from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
+from understudy.data.stats import Estimate, welch
 from understudy.errors import InputError
 from understudy.league.interface import League
 from understudy.league.rules import Overrides
@@ -264,8 +265,10 @@ def test_an_unfinished_league_is_not_compared(tmp_path):
         compare(seasons, tmp_path / "compared", matches=10)
 
 
-def test_the_benchmark_prints_its_tables(tmp_path, capsys, monkeypatch):
-    path = Path(__file__).parents[2] / "benchmarks" / "league_strength.py"
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "league_strength.py"
+
+
+def test_the_benchmark_prints_its_statistic_and_its_tables(tmp_path, capsys, monkeypatch):
     small = {name: recipe(name, **SMALL) for name in rps.GAME.league().recipes} | {
         "quick-fictitious": recipe("quick-fictitious", **SMALL)
     }
@@ -273,11 +276,65 @@ def test_the_benchmark_prints_its_tables(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(rps, "GAME", replace(rps.GAME, league=lambda: hooks))
     line = "league_strength.py rps --recipe quick --seeds 0,1 --matches 4 --workers 0 --out"
     monkeypatch.setattr(sys, "argv", [*line.split(), str(tmp_path)])
-    runpy.run_path(str(path), run_name="__main__")
+    runpy.run_path(str(BENCHMARK), run_name="__main__")
     out = capsys.readouterr().out
-    for words in ("| league-1 |", "| league less self-play |", "league-0 - fictitious-0: "):
+    for words in (
+        "Fixed before the runs\n  Primary figure: the exploitability",
+        "| league-1 |",
+        "| league less self-play |",
+        "| self-play | 180 | 90 | 2.00 |",
+        "  league - fictitious: ",
+        "least and greatest of 4)",  # each of two with each of two
+        "Primary: exploitability, league less self-play: ",
+        "exploratory, since the seeds fixed in advance are 0 to 17.",
+    ):
         assert words in out
+    assert out.index("Fixed before the runs") < out.index("running")
     assert "nan" not in out
+
+
+def made_up(league, self_play):
+    """Rows of the benchmark with these exploitabilities."""
+    ways = {"league": league, "self-play": self_play, "fictitious": self_play}
+    return {
+        f"{way}-{seed}": {"exploitability": Estimate(value)}
+        for way, found in ways.items()
+        for seed, value in enumerate(found)
+    }
+
+
+def test_the_benchmark_compares_runs_unpaired():
+    """The order of the runs, which is all that a seed number is, changes nothing."""
+    bench = runpy.run_path(str(BENCHMARK))
+    one, other = [0.50, 0.55, 0.60, 0.62], [0.56, 0.61, 0.66, 0.68]
+    seeds = range(4)
+    found = bench["less"](made_up(one, other), "self-play", "exploitability", seeds)
+    again = bench["less"](made_up(one, other[::-1]), "self-play", "exploitability", seeds)
+    assert found == again
+    assert found == welch(one, other)
+    assert found.low < 0 < found.high  # paired by number, it would be -.06 for certain
+
+
+@pytest.mark.parametrize(("less", "words"), [(0.06, ": shown."), (0.0, ": not shown.")])
+def test_the_benchmark_gives_its_verdict_on_the_seeds_fixed_in_advance(less, words):
+    bench = runpy.run_path(str(BENCHMARK))
+    runs = [0.5 + 0.01 * (seed % 3) for seed in bench["SEEDS"]]
+    rows = made_up([value - less for value in runs], runs)
+    assert bench["verdict"](rows, bench["SEEDS"]).endswith(words)
+    assert "exploratory" in bench["verdict"](rows, bench["SEEDS"][:-1])
+
+
+def test_the_benchmark_refuses_runs_that_mean_something_else():
+    bench = runpy.run_path(str(BENCHMARK))
+    fresh = {"main": {"matches": 400, "agent_steps": 50}}
+    one = {"minimum_win_rate": {"main": {"among": 4}}, "best_response": fresh}
+    bench["require_comparable"]({"league-0": one, "self-play-0": one})
+    for other in (
+        one | {"minimum_win_rate": {"main": {"among": 3}}},
+        one | {"best_response": {"main": fresh["main"] | {"agent_steps": 60}}},
+    ):
+        with pytest.raises(InputError, match="cannot be compared"):
+            bench["require_comparable"]({"league-0": one, "self-play-0": other})
 
 
 def test_a_match_that_goes_otherwise_is_not_shown(run, monkeypatch):
