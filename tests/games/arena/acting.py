@@ -44,11 +44,12 @@ def shoot(world, player, x, y, vx, vy):
 
 def look(world):
     """Make memories and views agree with what was set up by hand; the age of a memory stays."""
-    for m, layout, view in zip(world.row, world.layout, world.view, strict=True):
+    parts = zip(world.row, world.layout, world.steps, world.view, strict=True)
+    for m, layout, steps, view in parts:
         m[[w.AGE, w.BODY + w.AGE]] -= 1
         w._look(m, layout)
         for p in range(2):
-            w._write_view(m, p, layout, view)
+            w._write_view(m, p, layout, steps, view)
 
 
 def step(world, first=IDLE, second=IDLE):

@@ -16,7 +16,7 @@ from understudy.data.arrays import Array
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.arena.codec import actions as codec
-from understudy.games.arena.data.tables import MATCHES, STEPS, actions_of, views_of
+from understudy.games.arena.data.tables import MATCHES, STEPS, actions_of, check_rules, views_of
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.games.arena.sim import world as w
@@ -82,6 +82,7 @@ def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
             "were is not in it, so it cannot be shown"
         )
     steps = shards.read_shard(path, STEPS)
+    check_rules(steps)
     steps = steps.filter(pc.equal(steps["match"], outline["match"]))
     actions = actions_of(steps).reshape(-1, 2, len(r.ACTION))
     views = views_of(steps).reshape(-1, 2, len(v.VIEW))

@@ -39,10 +39,10 @@ def played(players, steps, matches=24):
         )
 
 
-def test_there_are_nineteen_documented_features():
-    assert observe.NUM_FEATURES == len(observe.FEATURES) == 19
+def test_there_are_twenty_documented_features():
+    assert observe.NUM_FEATURES == len(observe.FEATURES) == 20
     assert all(observe.FEATURES.values())
-    assert observe.features(view()).shape == (1, 19)
+    assert observe.features(view()).shape == (1, 20)
     assert observe.features(view()).dtype == np.float32
 
 
@@ -110,6 +110,9 @@ def test_features_stay_between_minus_one_and_one_in_the_midst_of_anything():
         ({"health_ours": 0, "health_theirs": 1}, "health_ready", 2 / 3),
         ({"ammo_ours": 1, "ammo_theirs": 1}, "ammo_ready", 1),
         ({"ammo_ours": 0, "ammo_theirs": 1}, "ammo_ready", 2 / 3),
+        ({"time_left": 600}, "time_left", 1),
+        ({"time_left": 150}, "time_left", 0.25),
+        ({"time_left": 0}, "time_left", 0),
     ],
 )
 def test_worked_examples_of_features(fields, feature, value):

@@ -873,6 +873,19 @@ def test_players_who_swap_sides_see_and_earn_the_same(players):
         assert (world.status == r.TERMINATED).sum() > 20
 
 
+def test_both_players_see_the_clock_run_down_to_the_draw():
+    world = w.World(3)
+    world.reset(range(3))
+    for step_number in range(r.MAX_STEPS + 1):
+        left = world.view[..., v.TIME_LEFT]
+        assert (left == r.MAX_STEPS - step_number).all()
+        assert (world.status == (r.RUNNING if left[0, 0] else r.TRUNCATED)).all()
+        world.step(np.zeros((3, 2, len(r.ACTION)), np.float32))
+    assert (world.view[..., v.TIME_LEFT] == 0).all()
+    world.reset([7], [1])
+    assert world.view[..., v.TIME_LEFT].tolist() == [[0, 0], [r.MAX_STEPS] * 2, [0, 0]]
+
+
 def test_a_number_that_is_zero_has_no_sign_in_a_view():
     world = w.World(16)
     world.reset(range(16))

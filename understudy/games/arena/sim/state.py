@@ -41,6 +41,7 @@ VIEW: Final = {
     "ammo_ours": "1 when the ammo station on our side is ready",
     "ammo_theirs": "1 when the ammo station on their side is ready",
     "in_reach": "1 when a station that is ready and of use is in reach",
+    "time_left": "steps until time is up; whoever lives then has drawn",
 }
 (
     X,
@@ -71,6 +72,7 @@ VIEW: Final = {
     AMMO_OURS,
     AMMO_THEIRS,
     IN_REACH,
+    TIME_LEFT,
 ) = range(len(VIEW))
 
 View = np.ndarray[Any, np.dtype[np.float32]]

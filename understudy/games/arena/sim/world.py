@@ -108,7 +108,7 @@ def _reset(slots, seeds, rows, clock, view, reward):  # type: ignore[no-untyped-
             m[me + HEALTH], m[me + MAGAZINE], m[me + RESERVE] = r.HEALTH, r.MAGAZINE, r.RESERVE
         _look(m, clock[i, LAYOUT])
         for p in range(2):
-            _write_view(m, p, clock[i, LAYOUT], view[i])
+            _write_view(m, p, clock[i, LAYOUT], 0, view[i])
 
 
 @kernel
@@ -140,7 +140,7 @@ def _step(actions, rows, clock, view, reward, by_health, shaping):  # type: igno
         reward[i, 0], reward[i, 1] = score, -score
         _look(m, layout)
         for p in range(2):
-            _write_view(m, p, layout, known)
+            _write_view(m, p, layout, c[STEP], known)
 
 
 @kernel
@@ -321,7 +321,7 @@ def _look(m, layout):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _write_view(m, p, layout, known):  # type: ignore[no-untyped-def]
+def _write_view(m, p, layout, step, known):  # type: ignore[no-untyped-def]
     """What player p knows now, in its own frame (see state.VIEW)."""
     me, side = p * BODY, 1.0 - 2.0 * p
     for field in range(X, AIM_Y + 1):
@@ -338,6 +338,7 @@ def _write_view(m, p, layout, known):  # type: ignore[no-untyped-def]
         known[p, v.HEALTH_OURS + kind] = 1.0 if m[STATIONS + kind + p] <= 0 else 0.0
         known[p, v.HEALTH_THEIRS + kind] = 1.0 if m[STATIONS + kind + 1 - p] <= 0 else 0.0
     known[p, v.IN_REACH] = 1.0 if _station_in_reach(m, me) >= 0 else 0.0
+    known[p, v.TIME_LEFT] = r.MAX_STEPS - step
 
 
 @kernel
