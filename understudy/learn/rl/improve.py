@@ -57,7 +57,7 @@ def improve(
     return Improved(
         policy=learner.policy.cpu().eval(),
         agent_steps=learner.agent_steps,
-        match_steps=iterations * per_sequence * recipe.matches,
+        match_steps=learner.match_steps,
         tally=since.tally,
         metrics=since.read(),
         memory=learner.memory(),
