@@ -1,6 +1,6 @@
 """How fast refinement trains, and how much of that time the game and the network must take anyway.
 
-    make bench        (or alone: python benchmarks/refine_speed.py)
+    make bench        (or alone: python benchmarks/refine_speed.py; beside a card: ... cuda)
 
 One thread, CPU seconds, acting and learning in one process. An agent-step is one decision of the
 learner that was played and trained on. The floor is what no program with this game and this network
@@ -8,12 +8,16 @@ can do without: stepping the world and writing both views, one forward pass to a
 one backward pass to learn, for each time a step is used. What is above it is choosing, keeping and
 drawing play, returns, the teacher (a second network of the same size), the restraints, the
 optimiser, and in one row a critic of the same size that sees both players' views.
+
+With `cuda` it is wall seconds on one card: matches are played in threads, policies think and learn
+on the card. The first row is what CPU actors reach beside the same learner on the card.
 """
 
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -136,8 +140,71 @@ def measure(matches: int, uses: int, mixed: bool, critic: bool) -> list[str]:
     ]
 
 
+def on_card(rollouts: int, matches: int, batch: int, critic: bool, threads: bool) -> list[str]:
+    """A row of the card's table."""
+    card = torch.device("cuda")
+    policy = FactoredPolicy(PolicyShape(MOVES.features, MOVES.heads, HIDDEN), 0)
+    updates = max(1, rollouts * matches * 2 // batch)
+    recipe = replace(
+        recipes.refine,
+        matches=matches,
+        rollouts=rollouts,
+        updates=updates,
+        staleness_max=2 * updates,
+        critic=HIDDEN if critic else None,
+        critic_first=0,
+        decay=0.0,
+        memory=0,
+    )
+    learner = Learner(recipe, policy, [Opponent(SELF, 1.0)], 0, device=card)
+    if threads:
+        learner.acting_device = card
+    with Actors(0 if threads else rollouts, threads=rollouts if threads else 0) as actors:
+        for _ in range(3):
+            learner.iterate(actors)
+        before, began, cpu = learner.agent_steps, time.perf_counter(), time.process_time()
+        while time.perf_counter() - began < 8.0:
+            learner.iterate(actors)
+        spent, cores = time.perf_counter() - began, time.process_time() - cpu
+    rate = (learner.agent_steps - before) / spent
+    return [
+        "threads and card" if threads else "processes, CPU",
+        f"{rollouts} x {matches:,}",
+        f"{batch}",
+        "yes" if critic else "no",
+        f"{rate / 1e6:.2f} M",
+        f"{cores / spent:.1f}",
+    ]
+
+
+CARD_ROWS = (  # rollouts, matches in each, sequences per update, critic, policies act on the card
+    (12, 512, 256, False, False),
+    (4, 2048, 256, False, True),
+    (4, 2048, 1024, False, True),
+    (6, 2048, 1024, False, True),
+    (8, 2048, 1024, False, True),
+    (8, 4096, 1024, False, True),
+    (8, 4096, 1024, True, True),
+    (8, 4096, 4096, True, True),
+)
+
+
+def card_table() -> Table:
+    """Wall seconds beside a card."""
+    title = f"agent-steps trained per second on {torch.cuda.get_device_name()}, network 64x2"
+    table = Table(title=title, title_justify="left")
+    for name in ("actors", "rollouts x matches", "batch", "critic", "trained/s", "cores busy"):
+        table.add_column(name, justify="left" if name == "actors" else "right")
+    for row in CARD_ROWS:
+        table.add_row(*on_card(*row))
+    return table
+
+
 def main() -> None:
     """Measure and print the table."""
+    if "cuda" in sys.argv[1:]:
+        Console(width=120).print(card_table())
+        return
     torch.set_num_threads(1)
     title = f"agent-steps trained per CPU second, one thread, network {HIDDEN[0]}x{len(HIDDEN)}"
     table = Table(title=title, title_justify="left")

@@ -4,6 +4,7 @@ A small network on a fast card spends nearly all its time being told what to do 
 is told once. Shapes are fixed in it, so there is one graph for each set of shapes.
 """
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -12,6 +13,7 @@ from torch import Tensor
 
 Function = Callable[[Sequence[Tensor]], Sequence[Tensor]]
 
+_recording = threading.Lock()  # one at a time: to begin a recording disturbs those under way
 _WARM_UP = 3  # runs before recording, as torch asks for: libraries set themselves up in them
 
 
@@ -40,7 +42,8 @@ class Graphed:
         """What the function gives for these."""
         key = tuple(tensor.shape for tensor in tensors)
         if key not in self._graphs:
-            self._graphs[key] = self._record(tensors)
+            with _recording:
+                self._graphs[key] = self._record(tensors)
         graph, inputs, outputs = self._graphs[key]
         for place, tensor in zip(inputs, tensors, strict=True):
             place.copy_(tensor, non_blocking=True)

@@ -31,7 +31,7 @@ class MaskedCategorical(NamedTuple):
 
     def log_prob_by_head(self, action: Int[Tensor, "B H"]) -> Float[Tensor, "B H"]:
         """Log-probability of the option chosen in each head."""
-        return self.log_probabilities.gather(2, action[..., None])[..., 0]
+        return self.log_probabilities.gather(2, action.long()[..., None])[..., 0]
 
     def log_prob(self, action: Int[Tensor, "B H"]) -> Float[Tensor, " B"]:
         """Log-probability of the whole choice."""
@@ -70,12 +70,9 @@ class MaskedCategorical(NamedTuple):
         Rounding can leave a number above the sum of all shares: it means the last legal option.
         """
         passed = self._shares().cumsum(2) <= uniform[..., None]
-        chosen, width = passed.sum(2), passed.shape[2]
-        if (chosen == width).any():
-            number = torch.arange(width, device=uniform.device)
-            last = torch.where(self._legal(), number, -1).amax(2)
-            chosen = torch.where(chosen == width, last, chosen)
-        return chosen
+        number = torch.arange(passed.shape[2], device=uniform.device)
+        last = torch.where(self._legal(), number, -1).amax(2)
+        return torch.minimum(passed.sum(2), last)
 
     def _shares(self) -> Float[Tensor, "B H M"]:
         """Probabilities; exactly 0 below e^-80.

@@ -131,7 +131,7 @@ def _kept(
     value: Float[Tensor, "T B"], lambda_: float | Float[Tensor, "T B"], truncated: Truncated
 ) -> Float[Tensor, "T B"]:
     """How far what follows each step is trusted: not at all across a cut."""
-    kept = torch.as_tensor(lambda_, dtype=value.dtype, device=value.device).expand_as(value)
+    kept = lambda_ if isinstance(lambda_, Tensor) else torch.full_like(value, lambda_)
     return kept if truncated is None else kept.masked_fill(truncated, 0.0)
 
 

@@ -7,6 +7,7 @@ policy as it is now, and all signs are those of a loss.
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from jaxtyping import Float
@@ -81,8 +82,9 @@ class OffPolicy:
         self, actor_critic: ActorCritic, play: Trajectories, output: ActorCriticOutput
     ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         """V-trace and UPGO, summed over groups; and what to log of them."""
-        member = self._membership(tuple(actor_critic.policy.shape.heads)).to(output.log_prob)
-        log_prob = output.log_prob @ member
+        heads, log_prob = tuple(actor_critic.policy.shape.heads), output.log_prob
+        member = _membership(self.groups, heads, log_prob.dtype, log_prob.device)
+        log_prob = log_prob @ member
         log_ratio = log_prob.detach() - play.log_prob @ member
         reward, discount, value, bootstrap = _scene(play, output)
         shape = log_ratio.shape
@@ -111,12 +113,20 @@ class OffPolicy:
             "advantage_size": mean_of(advantage.abs().mean(2), play.counts),
         }
 
-    def _membership(self, heads: tuple[str, ...]) -> Float[Tensor, "H G"]:
-        """1 where a head belongs to a group."""
-        groups = self.groups or tuple((head,) for head in heads)
-        if sorted(head for group in groups for head in group) != sorted(heads):
-            raise ValueError(f"groups must hold each of {', '.join(heads)} once, got {groups}")
-        return torch.tensor([[float(head in group) for group in groups] for head in heads])
+
+@cache  # made once: a recorded update may not bring anything from main memory
+def _membership(
+    groups: tuple[tuple[str, ...], ...],
+    heads: tuple[str, ...],
+    dtype: torch.dtype,
+    device: torch.device,
+) -> Float[Tensor, "H G"]:
+    """1 where a head belongs to a group; without groups each head is one."""
+    groups = groups or tuple((head,) for head in heads)
+    if sorted(head for group in groups for head in group) != sorted(heads):
+        raise ValueError(f"groups must hold each of {', '.join(heads)} once, got {groups}")
+    member = [[float(head in group) for group in groups] for head in heads]
+    return torch.tensor(member, dtype=dtype, device=device)
 
 
 def _scene(
