@@ -19,9 +19,7 @@ from understudy.pipeline import league_training
 from understudy.pipeline.league_training import MEMORY, improve, recalled, train
 
 NIM = page_game.module()
-TINY = replace(
-    NIM.REFINE, matches=16, batch_size=12, steps=4, updates=2, critic=(8,), critic_first=1
-)
+TINY = replace(NIM.REFINE, matches=16, steps=4, updates=2, critic=(8,), critic_first=1)
 STEPS = 2 * 24 * 4  # two iterations: half of the matches have two learners
 
 

@@ -76,6 +76,13 @@ def train(
     pseudo_reward: Annotated[
         float | None, typer.Option(help="Of the game's own, beside the score, when refining.")
     ] = None,
+    memory: Annotated[
+        int | None, typer.Option(help="Units of a recurrent core added when refining.", min=1)
+    ] = None,
+    plans: Annotated[
+        int | None,
+        typer.Option(help="Plans added when refining; one is drawn for each match.", min=1),
+    ] = None,
     seed: SeedOption = 0,
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
     workers: WorkersOption = None,
@@ -103,6 +110,8 @@ def train(
                 rollouts=rollouts,
                 updates=updates,
                 pseudo_reward=pseudo_reward,
+                memory=memory,
+                plans=plans,
                 own=_of_games("train", game, told),
             ),
             seed=seed,

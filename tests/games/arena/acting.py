@@ -1,11 +1,18 @@
 """Matches set up by hand, and play that tries everything, for the tests of the arena."""
 
+from contextlib import contextmanager
+from types import SimpleNamespace
+
 import numpy as np
 
 from understudy.games.arena.codec import actions as codec
+from understudy.games.arena.kernels import kernel
 from understudy.games.arena.play.play import Bot
+from understudy.games.arena.sim import entries as e
+from understudy.games.arena.sim import geometry, sight
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import world as w
+from understudy.games.arena.sim.lanes import blocks, load, store, where
 
 IDLE = np.zeros(len(r.ACTION), np.float32)
 WEST, EAST = {"x": -9.5, "y": -9.5}, {"x": 9.5, "y": 9.5}
@@ -24,31 +31,70 @@ def stage(first=WEST, second=EAST, *, layout="pillars", **settings):
     world = w.World(1, **settings)
     world.reset([0])
     world.layout[0] = r.LAYOUT_NAMES.index(layout)
-    world.body[..., w.AGE] = 0
+    with by_hand(world) as rows:
+        rows.body[..., e.AGE] = 0
     for p, given in enumerate((first, second)):
         put(world, p, **given)
     look(world)
     return world
 
 
+@contextmanager
+def by_hand(world):
+    """The numbers of all matches, to be changed; afterwards cover is as the layout says."""
+    state = world.state()
+    row = state["row"]
+    yield SimpleNamespace(
+        row=row,
+        body=row[:, : e.SHOTS].reshape(-1, 2, e.BODY),
+        shots=row[:, e.SHOTS : e.STATIONS].reshape(-1, 2, r.MAX_SHOTS, e.SHOT),
+        stations=row[:, e.STATIONS : e.COVER],
+    )
+    row[:, e.COVER :] = r.COVER[world.layout].reshape(world.num_matches, -1)
+    world.restore(state)
+
+
 def put(world, player, match=0, **entries):
     """Change entries of a body by name; `look` makes the views agree."""
-    for name, value in entries.items():
-        world.body[match, player, getattr(w, name.upper())] = value
+    with by_hand(world) as rows:
+        for name, value in entries.items():
+            rows.body[match, player, getattr(e, name.upper())] = value
 
 
 def shoot(world, player, x, y, vx, vy):
     """Put a shot of `player` into the air."""
-    world.shots[0, player, 0] = x, y, vx, vy, r.SHOT_STEPS
+    with by_hand(world) as rows:
+        rows.shots[0, player, 0] = x, y, vx, vy, r.SHOT_STEPS
 
 
 def look(world):
     """Make memories and views agree with what was set up by hand; the age of a memory stays."""
-    for m, layout, view in zip(world.row, world.layout, world.view, strict=True):
-        m[[w.AGE, w.BODY + w.AGE]] -= 1
-        w._look(m, layout)
-        for p in range(2):
-            w._write_view(m, p, layout, view)
+    with by_hand(world) as rows:
+        rows.body[..., e.AGE] -= 1
+    _look(world.blocks, world._clock, world._known, world._view)
+
+
+@kernel
+def _look(worlds, clock, known, view):
+    for b in range(len(worlds)):
+        m = worlds[b]
+        sight.look(m, load(clock[e.STATUS], b) >= 0.0)
+        w._show(m, b, clock, known, view)
+
+
+def is_blocked(x0, y0, x1, y1, layout):
+    """Whether cover stands between two points, as the rules see it."""
+    m, ends, found = (blocks(np.float64, size) for size in (e.ROW, 4, 1))
+    m[e.COVER :] = r.COVER[layout].reshape(-1, 1)
+    ends[:] = np.array([x0, y0, x1, y1])[:, None]
+    _blocked(m, ends, found)
+    return bool(found[0, 0])
+
+
+@kernel
+def _blocked(m, ends, found):
+    ends = load(ends, 0), load(ends, 1), load(ends, 2), load(ends, 3)
+    store(found, 0, where(geometry.blocked(m, ends[0], ends[1], ends[2], ends[3]), 1.0, 0.0))
 
 
 def step(world, first=IDLE, second=IDLE):
@@ -82,30 +128,31 @@ def scattered(rng, num_matches):
     """
     world = w.World(num_matches)
     world.reset(rng.integers(2**62, size=num_matches))
-    began = world.body[:, :, [w.X, w.Y]].copy()
+    began = world.body[:, :, [e.X, e.Y]].copy()
     near = r.STATIONS[rng.integers(4, size=(num_matches, 2))]
     near = near + rng.normal(0, 0.9, near.shape)
     anywhere = rng.uniform(-9.5, 9.5, near.shape)
     place = np.where(rng.random((num_matches, 2, 1)) < 0.6, near, anywhere).clip(-9.5, 9.5)
     inside = in_cover(world.layout[:, None], place[..., 0], place[..., 1])
-    world.body[:, :, [w.X, w.Y]] = np.where(inside[..., None], began, place)
-    still = rng.random((num_matches, 2, 1)) < 0.3
-    world.body[:, :, [w.VX, w.VY]] = np.where(still, 0, rng.normal(0, 3, place.shape))
-    for entry, most in (
-        (w.MAGAZINE, r.MAGAZINE),
-        (w.RESERVE, r.RESERVE),
-        (w.RELOAD, r.RELOAD_STEPS),
-        (w.FIRE_COOLDOWN, r.FIRE_COOLDOWN),
-        (w.DASH_COOLDOWN, r.DASH_COOLDOWN),
-        (w.SHIELD_COOLDOWN, r.SHIELD_COOLDOWN),
-        (w.SHIELD, r.SHIELD_STEPS),
-        (w.HOLD, r.HOLD_STEPS - 1),
-    ):  # often one of the two borders
-        value = rng.integers(0, most, (num_matches, 2), endpoint=True)
-        border = rng.choice([0, most], (num_matches, 2))
-        world.body[:, :, entry] = np.where(rng.random((num_matches, 2)) < 0.6, border, value)
-    world.body[:, :, w.HEALTH] = rng.integers(1, 5, (num_matches, 2), endpoint=True) * 20
-    world.stations[:] = np.where(rng.random((num_matches, 4)) < 0.7, 0, 2)
+    with by_hand(world) as rows:
+        rows.body[:, :, [e.X, e.Y]] = np.where(inside[..., None], began, place)
+        still = rng.random((num_matches, 2, 1)) < 0.3
+        rows.body[:, :, [e.VX, e.VY]] = np.where(still, 0, rng.normal(0, 3, place.shape))
+        for entry, most in (
+            (e.MAGAZINE, r.MAGAZINE),
+            (e.RESERVE, r.RESERVE),
+            (e.RELOAD, r.RELOAD_STEPS),
+            (e.FIRE_COOLDOWN, r.FIRE_COOLDOWN),
+            (e.DASH_COOLDOWN, r.DASH_COOLDOWN),
+            (e.SHIELD_COOLDOWN, r.SHIELD_COOLDOWN),
+            (e.SHIELD, r.SHIELD_STEPS),
+            (e.HOLD, r.HOLD_STEPS - 1),
+        ):  # often one of the two borders
+            value = rng.integers(0, most, (num_matches, 2), endpoint=True)
+            border = rng.choice([0, most], (num_matches, 2))
+            rows.body[:, :, entry] = np.where(rng.random((num_matches, 2)) < 0.6, border, value)
+        rows.body[:, :, e.HEALTH] = rng.integers(1, 5, (num_matches, 2), endpoint=True) * 20
+        rows.stations[:] = np.where(rng.random((num_matches, 4)) < 0.7, 0, 2)
     look(world)
     return world
 

@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo.utils import parallel_to_aec
 
-from tests.games.arena.acting import bot_actions
+from tests.games.arena.acting import bot_actions, by_hand
 from understudy.errors import InputError
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
@@ -177,7 +177,8 @@ def test_a_picture_shows_the_floor_and_both_players():
 def test_a_picture_has_north_on_top():
     world = World(1)
     world.reset([0])
-    world.body[0, 0, :2], world.body[0, 1, :2] = (0, 8), (0, -8)
+    with by_hand(world) as rows:
+        rows.body[0, 0, :2], rows.body[0, 1, :2] = (0, 8), (0, -8)
     picture = draw(world, 0)
     first, second = (np.nonzero((picture == team).all(axis=2))[0].mean() for team in TEAMS)
     assert first < SIZE / 4 and second > SIZE * 3 / 4

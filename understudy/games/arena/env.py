@@ -33,7 +33,7 @@ ActionKind = Literal["factored", "raw"]
 
 
 def observation_space() -> spaces.Box:
-    """19 features, each between -1 and 1 (`observe.FEATURES` says what they are)."""
+    """20 features, each between -1 and 1 (`features.FEATURES` says what they are)."""
     return spaces.Box(-1.0, 1.0, (features.NUM_FEATURES,), np.float32)
 
 

@@ -16,29 +16,30 @@ from understudy.data.arrays import Array
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.arena.codec import actions as codec
-from understudy.games.arena.data.tables import MATCHES, STEPS, actions_of, views_of
+from understudy.games.arena.data.tables import MATCHES, STEPS, actions_of, check_rules, views_of
+from understudy.games.arena.sim import entries as e
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
-from understudy.games.arena.sim import world as w
+from understudy.games.arena.sim.world import World
 from understudy.games.arena.viewer import replay_page
 
 VERSION = 1
 # Frame entries taken straight from a body: name, entry, scale.
 _SIMPLE = (
-    ("x", w.X, 1.0),
-    ("y", w.Y, 1.0),
-    ("aim_x", w.AIM_X, 1.0),
-    ("aim_y", w.AIM_Y, 1.0),
-    ("health", w.HEALTH, 1.0),
-    ("magazine", w.MAGAZINE, 1.0),
-    ("reserve", w.RESERVE, 1.0),
-    ("reload", w.RELOAD, r.RELOAD_STEPS),
-    ("shield", w.SHIELD, r.SHIELD_STEPS),
-    ("dash_cooldown", w.DASH_COOLDOWN, r.DASH_COOLDOWN),
-    ("shield_cooldown", w.SHIELD_COOLDOWN, r.SHIELD_COOLDOWN),
-    ("hold", w.HOLD, r.HOLD_STEPS),
-    ("memory_x", w.SEEN_X, 1.0),
-    ("memory_y", w.SEEN_Y, 1.0),
+    ("x", e.X, 1.0),
+    ("y", e.Y, 1.0),
+    ("aim_x", e.AIM_X, 1.0),
+    ("aim_y", e.AIM_Y, 1.0),
+    ("health", e.HEALTH, 1.0),
+    ("magazine", e.MAGAZINE, 1.0),
+    ("reserve", e.RESERVE, 1.0),
+    ("reload", e.RELOAD, r.RELOAD_STEPS),
+    ("shield", e.SHIELD, r.SHIELD_STEPS),
+    ("dash_cooldown", e.DASH_COOLDOWN, r.DASH_COOLDOWN),
+    ("shield_cooldown", e.SHIELD_COOLDOWN, r.SHIELD_COOLDOWN),
+    ("hold", e.HOLD, r.HOLD_STEPS),
+    ("memory_x", e.SEEN_X, 1.0),
+    ("memory_y", e.SEEN_Y, 1.0),
 )
 
 
@@ -82,6 +83,7 @@ def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
             "were is not in it, so it cannot be shown"
         )
     steps = shards.read_shard(path, STEPS)
+    check_rules(steps)
     steps = steps.filter(pc.equal(steps["match"], outline["match"]))
     actions = actions_of(steps).reshape(-1, 2, len(r.ACTION))
     views = views_of(steps).reshape(-1, 2, len(v.VIEW))
@@ -89,7 +91,9 @@ def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
     layout = int(world.layout[0])
     names = [outline["player_0"], outline["player_1"]]
     score = float(outline["score"])
-    policy, value = zip(*(_thoughts(run, n, views[:, k]) for k, n in enumerate(names)), strict=True)
+    seed = int(outline["seed"])
+    thoughts = (_thoughts(run, name, views[:, k], seed, k) for k, name in enumerate(names))
+    policy, value = zip(*thoughts, strict=True)
     boxes = r.COVER[layout].T
     return {
         "schema": "understudy.arena.replay",
@@ -121,9 +125,9 @@ def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
 
 def _play_again(
     outline: dict[str, Any], actions: Array, views: Array
-) -> tuple[w.World, dict[str, Any]]:
+) -> tuple[World, dict[str, Any]]:
     """The world after the match, and its frames: one more than there were actions."""
-    world = w.World(1)
+    world = World(1)
     world.reset([outline["seed"]])
     bodies, shots, ready = [world.body[0].copy()], [_shots(world)], [_ready(world)]
     events: list[list[list[str]]] = [[[]], [[]]]
@@ -143,20 +147,20 @@ def _play_again(
     body = np.stack(bodies).transpose(1, 2, 0)
     frames = {name: np.round(body[:, k] / scale, 3).tolist() for name, k, scale in _SIMPLE}
     frames["health"] = np.maximum(frames["health"], 0.0).tolist()
-    frames["sees"] = (body[:, w.AGE] == 0).tolist()
+    frames["sees"] = (body[:, e.AGE] == 0).tolist()
     return world, frames | {"events": events, "shots": shots, "ready": ready}
 
 
-def _shots(world: w.World) -> list[list[float]]:
+def _shots(world: World) -> list[list[float]]:
     return [
-        [round(float(shot[w.SHOT_X]), 3), round(float(shot[w.SHOT_Y]), 3), owner]
+        [round(float(shot[e.SHOT_X]), 3), round(float(shot[e.SHOT_Y]), 3), owner]
         for owner in range(2)
         for shot in world.shots[0, owner]
-        if shot[w.LIFE] > 0
+        if shot[e.LIFE] > 0
     ]
 
 
-def _ready(world: w.World) -> list[bool]:
+def _ready(world: World) -> list[bool]:
     return (world.stations[0] <= 0).tolist()
 
 
@@ -167,14 +171,15 @@ def _outcome(names: list[str], score: float, ending: str) -> str:
 
 
 def _thoughts(
-    run: Run, name: str, views: Array
+    run: Run, name: str, views: Array, seed: int, slot: int
 ) -> tuple[dict[str, list[list[float]]] | None, list[float] | None]:
     """A trained player's distribution over options and its value at each step; None for a bot."""
     folder = run.model(name)
     if not folder.is_dir():
         return None, None
-    from understudy.games.arena.play.policy import PolicyPlayer
+    from understudy.games.arena.play.policy import ArenaPolicy
 
-    heads, value = PolicyPlayer.load(folder).distribution(np.ascontiguousarray(views))
+    shown = np.ascontiguousarray(views)
+    heads, value = ArenaPolicy.load(folder).distribution(shown, seed, slot)
     rounded = {head: np.round(p.astype(np.float64), 3).tolist() for head, p in heads.items()}
     return rounded, np.round(value.astype(np.float64), 3).tolist()

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from tests.games.arena.acting import bot_actions, random_actions, scattered
+from tests.games.arena.acting import bot_actions, by_hand, random_actions, scattered
 from understudy.games.arena.codec import features as observe
 from understudy.games.arena.codec.actions import HEADS
 from understudy.games.arena.play.bots import BOTS
+from understudy.games.arena.sim import entries as e
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.games.arena.sim import world as w
@@ -39,10 +40,10 @@ def played(players, steps, matches=24):
         )
 
 
-def test_there_are_nineteen_documented_features():
-    assert observe.NUM_FEATURES == len(observe.FEATURES) == 19
+def test_there_are_twenty_documented_features():
+    assert observe.NUM_FEATURES == len(observe.FEATURES) == 20
     assert all(observe.FEATURES.values())
-    assert observe.features(view()).shape == (1, 19)
+    assert observe.features(view()).shape == (1, 20)
     assert observe.features(view()).dtype == np.float32
 
 
@@ -68,7 +69,8 @@ def test_features_stay_between_minus_one_and_one_in_the_midst_of_anything():
     rng = np.random.default_rng(5)
     for _ in range(5):
         world = scattered(rng, 200)
-        world.body[..., [w.VX, w.VY]] = 0
+        with by_hand(world) as rows:
+            rows.body[..., [e.VX, e.VY]] = 0
         for _ in range(20):
             world.step(random_actions(rng, 200, 2))
             features = observe.features(flat(world))
@@ -110,6 +112,9 @@ def test_features_stay_between_minus_one_and_one_in_the_midst_of_anything():
         ({"health_ours": 0, "health_theirs": 1}, "health_ready", 2 / 3),
         ({"ammo_ours": 1, "ammo_theirs": 1}, "ammo_ready", 1),
         ({"ammo_ours": 0, "ammo_theirs": 1}, "ammo_ready", 2 / 3),
+        ({"time_left": 600}, "time_left", 1),
+        ({"time_left": 150}, "time_left", 0.25),
+        ({"time_left": 0}, "time_left", 0),
     ],
 )
 def test_worked_examples_of_features(fields, feature, value):
@@ -168,7 +173,7 @@ def test_each_head_always_has_a_legal_option(players):
 def outcomes(world, place, value):
     """The rows and events after both players of every match do one thing only."""
     trial = w.World(world.num_matches)
-    trial.row[:], trial.clock[:], trial.view[:] = world.row, world.clock, world.view
+    trial.restore(world.state())
     actions = np.zeros((world.num_matches, 2, len(r.ACTION)), np.float32)
     if place is not None:
         actions[..., place] = value
@@ -188,7 +193,8 @@ def outcomes(world, place, value):
 def test_an_option_is_legal_exactly_when_the_rules_act_on_it(place, value, option, event):
     rng = np.random.default_rng(6)
     world = scattered(rng, 2_000)
-    world.body[..., [w.VX, w.VY]] = 0  # who drifts may leave a station in the very step
+    with by_hand(world) as rows:
+        rows.body[..., [e.VX, e.VY]] = 0  # who drifts may leave a station in the very step
     legal = observe.legal(flat(world))[:, option].reshape(-1, 2)
     body, events = outcomes(world, place, value)
     if event is not None:

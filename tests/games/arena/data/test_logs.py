@@ -15,7 +15,7 @@ from understudy.errors import InputError
 from understudy.games.arena.codec import features as observe
 from understudy.games.arena.data.encode import MOVES, encode
 from understudy.games.arena.data.logs import SKIPPED, read_logs
-from understudy.games.arena.data.tables import MATCHES, STEPS, views_of
+from understudy.games.arena.data.tables import MATCHES, RECORDED_VIEW, STEPS, rules_of, views_of
 from understudy.games.arena.play.play import play
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
@@ -89,7 +89,7 @@ def recorder_lines(tables):
             "t": row["step"],
             "agent_id": row["slot"],
             "player": match[f"player_{row['slot']}"],
-            "obs": {name: row[name] for name in v.VIEW},
+            "obs": {name: row[name] for name in RECORDED_VIEW},
             "action": {
                 "move": [row["move_x"], row["move_y"]],
                 "aim": [row["aim_x"], row["aim_y"]],
@@ -132,6 +132,7 @@ def test_what_was_read_looks_like_what_was_declared(tmp_path):
     MATCHES.check(tables["matches"].schema, "logs")
     STEPS.check(tables["steps"].schema, "logs")
     assert tables["steps"]["events"].to_pylist() == [0]
+    assert {rules_of(rows) for rows in tables.values()} == {r.VERSION}
 
 
 def test_rows_come_by_match_then_step_then_slot(tmp_path):
@@ -148,11 +149,12 @@ def test_features_become_a_view_with_the_same_features_and_masks(played, tmp_pat
     for tables in played:
         views = views_of(tables["steps"])
         features = observe.features(views)
+        keys = tables["steps"].select(["match", "step", "slot"]).to_pylist()
         found = read(
             tmp_path,
             *(
-                line(step=k // 2, slot=k % 2, observation=row)
-                for k, row in enumerate(features.tolist())
+                line(**key, observation=row)
+                for key, row in zip(keys, features.tolist(), strict=True)
             ),
         )
         assert found.rejected == []
@@ -168,6 +170,19 @@ def test_features_become_a_view_with_the_same_features_and_masks(played, tmp_pat
         assert (back[:, whole] == views[:, whole]).all()
 
 
+def test_the_clock_is_told_by_the_step_whatever_else_is_logged(tmp_path):
+    seen = [OBSERVATION, [0.0] * 19, [0.0] * 20, {**OBSERVATION, "time_left": 7}]
+    steps = [0, 1, 599, 10_000]
+    found = read(
+        tmp_path,
+        *(line(match=m, step=t, observation=one) for m, one in enumerate(seen) for t in steps),
+    )
+    views = views_of(found.tables["steps"])
+    assert found.rejected == []
+    assert views[:, v.TIME_LEFT].reshape(4, 4).tolist() == [[600, 599, 1, 0]] * 4
+    assert observe.features(views).max() <= 1 and observe.features(views)[:, -1].min() == 0
+
+
 def test_features_beyond_their_range_do_not_make_stations_of_no_kind(tmp_path):
     view = view_of(tmp_path, [0.0] * 17 + [2.0, -1.0])
     assert [view["health_ours"], view["health_theirs"]] == [1, 1]
@@ -176,6 +191,7 @@ def test_features_beyond_their_range_do_not_make_stations_of_no_kind(tmp_path):
 
 def test_vectors_and_synonyms_are_other_words_for_the_fields(tmp_path):
     flat = dict(zip(v.VIEW, map(float, range(1, len(v.VIEW) + 1)), strict=True))
+    flat["time_left"] = r.MAX_STEPS  # told by the step, whatever the fields say
     nested = flat.copy()
     for name, prefix in (("position", ""), ("velocity", "v"), ("facing", "facing_")):
         nested[name] = [nested.pop(f"{prefix}x"), nested.pop(f"{prefix}y")]
@@ -195,7 +211,7 @@ def test_vectors_and_synonyms_are_other_words_for_the_fields(tmp_path):
 def test_what_was_not_logged_is_as_when_a_match_begins(tmp_path):
     begun = {"facing_x": 1, "magazine": r.MAGAZINE, "reserve": r.RESERVE, "enemy_x": r.SPAWN_X}
     ready = dict.fromkeys(["health_ours", "health_theirs", "ammo_ours", "ammo_theirs"], 1)
-    never = {"enemy_age": r.MAX_STEPS}
+    never = {"enemy_age": r.MAX_STEPS, "time_left": r.MAX_STEPS}
     expected = dict.fromkeys(v.VIEW, 0) | begun | ready | never | {"x": 1, "y": 2, "health": 60}
     assert view_of(tmp_path, OBSERVATION) == expected
     nulls = {"vx": None, "enemy": None, "cover": None, "magazine": None}
@@ -241,7 +257,7 @@ def test_stations_in_reach_are_worked_out_unless_logged(tmp_path, changes, in_re
     ("changes", "problem"),
     [
         ({"observation": None}, "observation is None"),
-        ({"observation": [0.0] * 18}, "19 features"),
+        ({"observation": [0.0] * 18}, "20 features"),
         ({"observation": [0.0] * 18 + ["0"]}, "ammo_ready is '0'"),
         ({"observation": [0.0] * 18 + [float("nan")]}, "ammo_ready is nan"),
         ({"observation": {"health": 1, "x": 1}}, "observation has no y"),
@@ -563,7 +579,7 @@ values = st.recursive(
 )
 KEYS = [*line(), "player", "reward", "terminated", "done", "outcome", "extras", "event", "else"]
 FIELDS = [*v.VIEW, "position", "enemy", "cover", "ammo"]
-features = st.lists(numbers, min_size=19, max_size=19)
+features = st.lists(numbers, min_size=19, max_size=20)
 changed_lines = st.one_of(
     st.dictionaries(st.sampled_from(KEYS), values, max_size=3),
     st.dictionaries(st.sampled_from(FIELDS), values, max_size=3).map(

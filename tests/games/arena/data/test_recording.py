@@ -15,20 +15,23 @@ from understudy.data import shards
 from understudy.data.players import PlayerRef
 from understudy.data.samples import unpack_legal
 from understudy.data.splits import SPLITS, split_of
+from understudy.errors import InputError
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features as observe
 from understudy.games.arena.data.encode import MOVES, encode, summarise
 from understudy.games.arena.data.tables import (
     MATCHES,
+    RECORDED_VIEW,
     RESULTS,
     STEPS,
     actions_of,
     results,
+    rules_of,
     views_of,
 )
 from understudy.games.arena.play import play as match
 from understudy.games.arena.play.play import play
-from understudy.games.arena.play.policy import PolicyPlayer
+from understudy.games.arena.play.policy import ArenaPolicy
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
@@ -170,6 +173,46 @@ def test_only_the_asked_players_decisions_are_encoded(recordings):
     assert len(nobody) == 0 and nobody.schema == everybody.schema
 
 
+# --- the clock, and the version of the rules -----------------------------------------------------
+
+
+def test_the_clock_in_a_sample_is_that_of_its_step(recordings):
+    moves = encode(recordings, None)["moves"]
+    step = moves["step"].to_numpy()
+    expected = ((r.MAX_STEPS - step) / r.MAX_STEPS).astype(np.float32)
+    assert moves["time_left"].to_numpy().tobytes() == expected.tobytes()
+    np.testing.assert_allclose(moves["time_left"].to_numpy(), 1 - step / r.MAX_STEPS, atol=1e-7)
+    assert moves["time_left"].to_numpy().max() == 1
+
+
+def test_recordings_and_samples_carry_the_version_of_the_rules(recordings):
+    assert rules_of(recordings["matches"]) == rules_of(recordings["steps"]) == r.VERSION
+    assert MOVES.table.version == r.VERSION
+
+
+def test_recordings_made_before_the_clock_was_seen_are_encoded_with_it(recordings):
+    old = {name: table.replace_schema_metadata(None) for name, table in recordings.items()}
+    assert rules_of(old["steps"]) == 1
+    assert encode(old, None)["moves"].equals(encode(recordings, None)["moves"])
+
+
+def test_recordings_of_newer_rules_are_refused_with_a_cure(recordings):
+    newer = {
+        name: table.replace_schema_metadata({"rules": str(r.VERSION + 1)})
+        for name, table in recordings.items()
+    }
+    with pytest.raises(InputError, match=r"version 3 of the arena's rules.*knows 2.*Update it"):
+        encode(newer, None)
+
+
+def test_a_policy_that_does_not_see_the_clock_is_refused_with_a_cure(tmp_path):
+    blind = PolicyShape(tuple(n for n in MOVES.features if n != "time_left"), MOVES.heads, (4,))
+    save_policy(tmp_path / "blind", FactoredPolicy(blind))
+    message = r"made for 19 features, the arena now has 20 \(with time_left\)\. Train again: "
+    with pytest.raises(InputError, match=message):
+        PolicyPlayer.load(tmp_path / "blind")
+
+
 # --- leaks ---------------------------------------------------------------------------------------
 
 
@@ -181,7 +224,7 @@ def test_nothing_that_happens_later_reaches_a_sample(recordings, t, seed):
     later = steps["step"].to_numpy() > t
     assert later.any()
     rows = len(steps)
-    floats = {name: rng.normal(0, 50, rows) for name in (*v.VIEW, "reward")}
+    floats = {name: rng.normal(0, 50, rows) for name in (*RECORDED_VIEW, "reward")}
     acts = {name: rng.integers(0, 2, rows) for name in r.ACTION}
     events = rng.integers(0, 2**10, rows)
     tampered = {
@@ -361,7 +404,7 @@ def test_tables_come_back_from_disk_bit_for_bit(recordings, tmp_path):
 
 def test_a_policy_draws_the_same_whoever_it_plays_beside(weights):
     """The dice depend on the match and the step: one row of many is as the row alone."""
-    player = PolicyPlayer.load(weights)
+    player = ArenaPolicy.load(weights)
     seen = []
     for seeds in ((5,), (3, 4, 5, 6)):
         world = match.World(len(seeds))

@@ -3,7 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.games.arena.acting import bot_actions, look, scattered
+from tests.games.arena.acting import bot_actions, by_hand, look, scattered
 from understudy.data.players import PlayerRef
 from understudy.data.results import win_rates
 from understudy.errors import InputError
@@ -13,6 +13,7 @@ from understudy.games.arena.data.tables import results
 from understudy.games.arena.game import GAME
 from understudy.games.arena.play.bots import BOTS
 from understudy.games.arena.play.play import Bot, play, player
+from understudy.games.arena.sim import entries as e
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.games.arena.sim import world as w
@@ -79,20 +80,20 @@ def test_a_bot_does_not_see_what_is_hidden(name):
             continue
         hidden = (world.view[:, 0, v.ENEMY_AGE] > 0) & (world.status == r.RUNNING)
         view, done = world.view[:, 0].copy(), act(name, world, 0)
-        row, place = world.row.copy(), world.body[:, 1, [w.X, w.Y]].copy()
-        world.body[:, 1, w.VX : w.DASH_Y + 1] = rng.normal(20, 9, (200, w.DASH_Y - w.VX + 1))
-        world.body[:, 1, w.SEEN_X : w.AGE] = rng.normal(0, 5, (200, 4))
-        world.body[:, 1, [w.X, w.Y]] = np.where(
-            rng.random((200, 1)) < 0.7, rng.uniform(-9.5, 9.5, (200, 2)), place
-        )
+        before, place = world.state(), world.body[:, 1, [e.X, e.Y]]
+        with by_hand(world) as rows:
+            rows.body[:, 1, e.VX : e.DASH_Y + 1] = rng.normal(20, 9, (200, e.DASH_Y - e.VX + 1))
+            rows.body[:, 1, e.SEEN_X : e.AGE] = rng.normal(0, 5, (200, 4))
+            rows.body[:, 1, [e.X, e.Y]] = np.where(
+                rng.random((200, 1)) < 0.7, rng.uniform(-9.5, 9.5, (200, 2)), place
+            )
         look(world)
         still = hidden & (world.view[:, 0, v.ENEMY_AGE] > 0)
-        moved = (world.body[:, 1, [w.X, w.Y]] != place).any(axis=1)
+        moved = (world.body[:, 1, [e.X, e.Y]] != place).any(axis=1)
         compared += (still & moved).sum()
         assert np.array_equal(world.view[still, 0], view[still])
         assert np.array_equal(act(name, world, 0)[still], done[still])
-        world.row[:] = row
-        look(world)
+        world.restore(before)
     assert compared > 40
 
 

@@ -15,7 +15,9 @@ from tests.games.arena.acting import (
     WEST,
     act,
     bot_actions,
+    by_hand,
     in_cover,
+    is_blocked,
     look,
     put,
     random_actions,
@@ -28,10 +30,10 @@ from tests.games.arena.sim.digests import digests
 from understudy.games.arena.codec import features
 from understudy.games.arena.codec.actions import MOVE_LEVELS
 from understudy.games.arena.play.bots import BOTS
+from understudy.games.arena.sim import entries as e
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.games.arena.sim import world as w
-from understudy.games.arena.sim.geometry import blocked
 
 FLIGHT = r.SHOT_SPEED * r.STEP_SECONDS  # metres a shot goes in a step
 SOUTH = -8.0  # there is no cover so far south in "pillars", where matches are set up
@@ -43,7 +45,7 @@ unit = st.floats(-1, 1, width=32)
 
 def entry(world, player, *entries):
     """Entries of a body by name; one of them alone is a number."""
-    found = world.body[0, player, [getattr(w, name.upper()) for name in entries]].tolist()
+    found = world.body[0, player, [getattr(e, name.upper()) for name in entries]].tolist()
     return found if len(found) > 1 else found[0]
 
 
@@ -105,7 +107,7 @@ def test_boxes_are_too_wide_to_jump_over():
 def test_both_begin_alike_on_opposite_sides():
     world = w.World(300)
     world.reset(range(300))
-    places = [w.X, w.Y, w.VX, w.VY, w.AIM_X, w.AIM_Y, w.SEEN_X, w.SEEN_Y]
+    places = [e.X, e.Y, e.VX, e.VY, e.AIM_X, e.AIM_Y, e.SEEN_X, e.SEEN_Y]
     assert (world.body[:, 0, places] == -world.body[:, 1, places]).all()
     assert np.array_equal(world.view[:, 0], world.view[:, 1])
     assert (world.view[:, :, v.X] == -r.SPAWN_X).all()
@@ -123,7 +125,7 @@ def test_the_seed_draws_the_layout_and_where_to_begin():
     world.reset(range(3_000))
     share = np.bincount(world.layout, minlength=r.NUM_LAYOUTS) / 3_000
     assert abs(share - 1 / r.NUM_LAYOUTS).max() < 0.03
-    y = world.body[:, 0, w.Y]
+    y = world.body[:, 0, e.Y]
     assert -r.SPAWN_Y <= y.min() < -2.9 and 2.9 < y.max() < r.SPAWN_Y and abs(y.mean()) < 0.15
     again = w.World(3_000)
     again.reset(range(3_000))
@@ -257,13 +259,14 @@ def test_who_steps_off_a_wall_and_back_is_at_the_wall(layout):
     world = w.World(len(places))
     world.reset(range(len(places)))
     world.layout[:] = layout
-    world.body[:, 0, [w.X, w.Y]] = places
+    with by_hand(world) as rows:
+        rows.body[:, 0, [e.X, e.Y]] = places
     for direction in (1, 0, -1, 0, 0):
-        before = world.body[:, 0, [w.X, w.Y]].copy()
+        before = world.body[:, 0, [e.X, e.Y]].copy()
         actions = np.zeros((len(places), 2, len(r.ACTION)), np.float32)
         actions[:, 0, [r.MOVE_X, r.MOVE_Y]] = direction * moves
         world.step(actions)
-        after = world.body[:, 0, [w.X, w.Y]]
+        after = world.body[:, 0, [e.X, e.Y]]
         assert not in_cover(world.layout, *after.T).any()
         assert abs(after - before).max() <= r.SPEED * r.STEP_SECONDS + 1e-9
 
@@ -273,9 +276,9 @@ def test_in_long_wild_play_nobody_enters_cover_nor_is_too_fast():
     world = w.World(128)
     world.reset(range(128))
     for _ in range(300):
-        before = world.body[..., [w.X, w.Y]].copy()
+        before = world.body[..., [e.X, e.Y]].copy()
         world.step(random_actions(rng, 128, 2))
-        after = world.body[..., [w.X, w.Y]]
+        after = world.body[..., [e.X, e.Y]]
         assert not in_cover(world.layout[:, None], after[..., 0], after[..., 1]).any()
         assert abs(after).max() <= 9.5
         assert np.hypot(*(after - before).T).max() <= 1.2 + 1e-9
@@ -315,7 +318,7 @@ def test_a_shield_stops_what_arrives_within_eight_steps(late):
     assert ("blocked" in events[0]) == (late < 8)
     assert ("hurt" in events[0]) == ("hit" in events[1]) == (late >= 8)
     assert entry(world, 0, "health") == r.HEALTH - (0 if late < 8 else r.DAMAGE)
-    assert world.shots[0, 1, 0, w.LIFE] == 0
+    assert world.shots[0, 1, 0, e.LIFE] == 0
 
 
 def test_nobody_fires_from_behind_the_shield():
@@ -334,7 +337,7 @@ def test_a_shot_hits_when_it_gets_there():
     assert when(events, 0, "fired") == [0]
     assert when(events, 0, "hit") == when(events, 1, "hurt") == [3]
     assert entry(world, 1, "health") == r.HEALTH - r.DAMAGE
-    assert not (world.shots[..., w.LIFE] > 0).any()
+    assert not (world.shots[..., e.LIFE] > 0).any()
 
 
 def test_player_one_aims_in_its_own_frame():
@@ -355,7 +358,7 @@ def test_a_shot_lasts_fourteen_steps():
     lives = []
     for _ in range(20):
         step(world)
-        lives.append(int(world.shots[0, 0, 0, w.LIFE]))
+        lives.append(int(world.shots[0, 0, 0, e.LIFE]))
     assert lives == [*range(13, 0, -1), *[0] * 7]
     assert r.SHOT_STEPS == 14
 
@@ -364,9 +367,9 @@ def test_a_shot_over_the_edge_is_gone():
     world = stage({"x": 10 - 1.5 * FLIGHT, "y": SOUTH}, WEST)
     step(world, act(aim=(1, 0), fire=1))
     step(world)
-    assert world.shots[0, 0, 0, w.LIFE] == r.SHOT_STEPS - 1
+    assert world.shots[0, 0, 0, e.LIFE] == r.SHOT_STEPS - 1
     step(world)
-    assert world.shots[0, 0, 0, w.LIFE] == 0
+    assert world.shots[0, 0, 0, e.LIFE] == 0
 
 
 def test_there_is_room_for_every_shot_that_can_be_in_the_air():
@@ -380,7 +383,7 @@ def test_cover_stops_shots(beside, hurt):
     world = stage({"x": x, "y": SOUTH}, {"x": x, "y": y + height + 1})
     events = [step(world, act(aim=(0, 1), fire=1)), *course(world, 6)]
     assert bool(when(events, 1, "hurt")) == hurt
-    assert not (world.shots[..., w.LIFE] > 0).any()
+    assert not (world.shots[..., e.LIFE] > 0).any()
 
 
 def first_hit_by_brute_force(shot, velocity, places, parts=4_000):
@@ -412,13 +415,13 @@ def test_shots_meet_moving_bodies_as_a_simulation_in_small_steps_says():
         flight = act(move=rng.uniform(-1, 1, 2), ability=r.DASH * int(rng.random() < 0.4))
         step(world, act(aim=aim, fire=1))
         shot = world.shots[0, 0, 0].copy()
-        places = [world.body[0, 1, [w.X, w.Y]].copy()]
+        places = [world.body[0, 1, [e.X, e.Y]].copy()]
         events = []
         for _ in range(r.SHOT_STEPS):
             events.append(step(world, second=flight))
-            places.append(world.body[0, 1, [w.X, w.Y]].copy())
+            places.append(world.body[0, 1, [e.X, e.Y]].copy())
         expected, margin = first_hit_by_brute_force(
-            shot[:2], shot[[w.SHOT_VX, w.SHOT_VY]], np.array(places)
+            shot[:2], shot[[e.SHOT_VX, e.SHOT_VY]], np.array(places)
         )
         if expected is None and margin < 1e-4:
             continue  # grazed: the small steps may have missed it
@@ -434,12 +437,12 @@ def test_blocked_means_that_some_point_in_between_lies_in_cover(x0, y0, x1, y1, 
     points = np.array([x0, y0]) + share * np.array([x1 - x0, y1 - y0])
     centre, size = r.COVER[layout, :2], r.COVER[layout, 2:]
     outside = (abs(points[:, :, None] - centre) - size).max(axis=1)  # of each box
-    found = blocked(x0, y0, x1, y1, layout)
+    found = is_blocked(x0, y0, x1, y1, layout)
     if (outside <= 0).any():
         assert found
     if found:
         assert outside.min() < np.hypot(x1 - x0, y1 - y0) / 8_000 + 1e-9
-    assert found == blocked(x1, y1, x0, y0, layout) == blocked(-x0, -y0, -x1, -y1, layout)
+    assert found == is_blocked(x1, y1, x0, y0, layout) == is_blocked(-x0, -y0, -x1, -y1, layout)
 
 
 # --- rounds --------------------------------------------------------------------------------------
@@ -562,9 +565,9 @@ def test_a_station_is_reached_from_a_metre_and_a_quarter(x, reached):
 
 def test_in_reach_means_near_a_station_that_is_ready_and_of_use():
     world = scattered(np.random.default_rng(3), 3_000)
-    place = world.body[:, :, None, [w.X, w.Y]]
+    place = world.body[:, :, None, [e.X, e.Y]]
     near = ((place - r.STATIONS) ** 2).sum(axis=-1) <= r.REACH**2
-    hurt, spent = world.body[..., w.HEALTH] < r.HEALTH, world.body[..., w.RESERVE] < r.RESERVE
+    hurt, spent = world.body[..., e.HEALTH] < r.HEALTH, world.body[..., e.RESERVE] < r.RESERVE
     of_use = np.stack([hurt, hurt, spent, spent], axis=-1)
     expected = (near & of_use & (world.stations[:, None] <= 0)).any(axis=-1)
     assert np.array_equal(world.view[..., v.IN_REACH], expected)
@@ -589,7 +592,8 @@ def test_who_comes_a_step_later_to_a_station_gets_nothing():
 
 def test_each_player_calls_the_stations_on_its_own_side_ours():
     world = stage()
-    world.stations[0] = 0, 5, 5, 0  # health: west awake; ammo: east awake
+    with by_hand(world) as rows:
+        rows.stations[0] = 0, 5, 5, 0  # health: west awake; ammo: east awake
     look(world)
     fields = [v.HEALTH_OURS, v.HEALTH_THEIRS, v.AMMO_OURS, v.AMMO_THEIRS]
     assert world.view[0][:, fields].tolist() == [[1, 0, 0, 1], [0, 1, 1, 0]]
@@ -671,7 +675,8 @@ def test_of_several_shots_the_nearest_is_the_threat():
     world = stage({"x": 0.0, "y": SOUTH})
     for place, (steps, north) in enumerate(((-6, 0.2), (-2, -0.2), (-4, 0.1))):
         shot = steps * FLIGHT, SOUTH + north, r.SHOT_SPEED, 0.0, r.SHOT_STEPS
-        world.shots[0, 1, place] = shot
+        with by_hand(world) as rows:
+            rows.shots[0, 1, place] = shot
     look(world)
     assert world.view[0, 0, v.THREAT] == pytest.approx(0.75)
 
@@ -752,8 +757,9 @@ def test_a_match_that_has_ended_stays_as_it_is():
 
 def test_two_shots_in_one_step_hurt_twice_and_shaping_counts_both():
     world = stage({"x": 0.0, "y": SOUTH}, shaping=0.5)
-    world.shots[0, 1, 0] = 1.0, SOUTH, -r.SHOT_SPEED, 0.0, 9.0
-    world.shots[0, 1, 3] = 0.0, SOUTH + 1, 0.0, -r.SHOT_SPEED, 9.0
+    with by_hand(world) as rows:
+        rows.shots[0, 1, 0] = 1.0, SOUTH, -r.SHOT_SPEED, 0.0, 9.0
+        rows.shots[0, 1, 3] = 0.0, SOUTH + 1, 0.0, -r.SHOT_SPEED, 9.0
     assert step(world) == [{"hurt"}, {"hit"}]
     assert entry(world, 0, "health") == r.HEALTH - 2 * r.DAMAGE
     lost = 0.5 * 2 * r.DAMAGE / r.HEALTH
@@ -772,7 +778,7 @@ def test_shaping_adds_up_to_the_lead_in_damage():
             total[k] += world.reward[:, 0]
             assert (world.reward[:, 0] == -world.reward[:, 1]).all()
     assert np.array_equal(sparse.row, shaped.row)
-    health = sparse.body[:, :, w.HEALTH]
+    health = sparse.body[:, :, e.HEALTH]
     np.testing.assert_allclose(
         total[1] - total[0], 0.5 * (health[:, 0] - health[:, 1]) / 100, atol=1e-6
     )
@@ -871,6 +877,19 @@ def test_players_who_swap_sides_see_and_earn_the_same(players):
     assert (world.status != r.RUNNING).all()
     if players != "random":
         assert (world.status == r.TERMINATED).sum() > 20
+
+
+def test_both_players_see_the_clock_run_down_to_the_draw():
+    world = w.World(3)
+    world.reset(range(3))
+    for step_number in range(r.MAX_STEPS + 1):
+        left = world.view[..., v.TIME_LEFT]
+        assert (left == r.MAX_STEPS - step_number).all()
+        assert (world.status == (r.RUNNING if left[0, 0] else r.TRUNCATED)).all()
+        world.step(np.zeros((3, 2, len(r.ACTION)), np.float32))
+    assert (world.view[..., v.TIME_LEFT] == 0).all()
+    world.reset([7], [1])
+    assert world.view[..., v.TIME_LEFT].tolist() == [[0, 0], [r.MAX_STEPS] * 2, [0, 0]]
 
 
 def test_a_number_that_is_zero_has_no_sign_in_a_view():

@@ -32,6 +32,7 @@ FEATURES: Final = {
     "threat": "nearest shot about to pass us: 1 now to 0 far off, signed by our side of its path",
     "health_ready": "health stations ready: 0 none, 1/3 ours, 2/3 theirs, 1 both",
     "ammo_ready": "ammo stations ready: 0 none, 1/3 ours, 2/3 theirs, 1 both",
+    "time_left": "1 when a match begins, 0 when time is up",
 }
 NUM_FEATURES: Final = len(FEATURES)
 NUM_OPTIONS: Final = sum(HEADS.values())
@@ -43,7 +44,7 @@ Legal = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def features(views: v.View) -> Features:
-    """Views [rows, V] -> features [rows, 19], each between -1 and 1."""
+    """Views [rows, V] -> features [rows, 20], each between -1 and 1."""
     out = np.empty((len(views), NUM_FEATURES), np.float32)
     _features(views, out)
     return out
@@ -91,6 +92,7 @@ def _features(views, out):  # type: ignore[no-untyped-def]
         out[i, 18] = (
             np.float64(views[i, v.AMMO_OURS]) + 2.0 * np.float64(views[i, v.AMMO_THEIRS])
         ) / 3.0
+        out[i, 19] = np.float64(views[i, v.TIME_LEFT]) / r.MAX_STEPS
 
 
 @kernel

@@ -12,9 +12,10 @@ from understudy.data.samples import Decisions, admitting, decisions, pack_legal
 from understudy.data.splits import splits_of
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features as observe
-from understudy.games.arena.data.tables import actions_of, views_of
+from understudy.games.arena.data.tables import actions_of, check_rules, views_of
+from understudy.games.arena.sim import rules as r
 
-MOVES: Final[Decisions] = decisions("arena", "moves", 1, observe.FEATURES, codec.HEADS)
+MOVES: Final[Decisions] = decisions("arena", "moves", r.VERSION, observe.FEATURES, codec.HEADS)
 
 
 def encode(
@@ -22,6 +23,7 @@ def encode(
 ) -> dict[str, pa.Table]:
     """Samples of these players' decisions (None: everybody's)."""
     matches, steps = recordings["matches"], recordings["steps"]
+    check_rules(steps)
     names = np.stack([_strings(matches["player_0"]), _strings(matches["player_1"])], axis=1)
     match = pc.index_in(steps["match"], value_set=matches["match"]).to_numpy()
     slot = steps["slot"].to_numpy()

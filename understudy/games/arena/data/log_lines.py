@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from understudy.games.arena.codec.actions import ABILITIES
 from understudy.games.arena.codec.features import FEATURES, MEMORY_STEPS
+from understudy.games.arena.data.tables import RECORDED_VIEW
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 
@@ -33,9 +34,10 @@ _VECTORS: Final = {
 }
 _OUTCOMES: Final = {"win": 1.0, "won": 1.0, "draw": 0.0, "tie": 0.0, "loss": -1.0, "lost": -1.0}
 WORK_OUT = -1.0  # stands for an `in_reach` that was not logged
-# A view's field that was not logged: as when a match begins, with the enemy never seen.
+# A view's field that was not logged: as when a match begins, with the enemy never seen. The line's
+# step tells the clock.
 _NEUTRAL: Final[dict[str, float]] = {
-    **dict.fromkeys(v.VIEW, 0.0),
+    **dict.fromkeys(RECORDED_VIEW, 0.0),
     **{"facing_x": 1.0, "magazine": r.MAGAZINE, "reserve": r.RESERVE},
     **{"enemy_x": r.SPAWN_X, "enemy_age": r.MAX_STEPS, "in_reach": WORK_OUT},
     **dict.fromkeys(("health_ours", "health_theirs", "ammo_ours", "ammo_theirs"), 1.0),
@@ -79,8 +81,8 @@ def view_of(observation: Any) -> list[Any]:
     """The entries of a view, not yet known to be numbers."""
     if isinstance(observation, dict):
         return _view_of_fields(observation)
-    if isinstance(observation, list) and len(observation) == len(FEATURES):
-        return _view_of_features(finite(observation, tuple(FEATURES)))
+    if isinstance(observation, list) and len(FEATURES) - len(observation) in (0, 1):
+        return _view_of_features(finite(observation, tuple(FEATURES)[: len(observation)]))
     raise LineError(f"observation is {short(observation)}, no object or {len(FEATURES)} features")
 
 
@@ -113,9 +115,12 @@ def _enemy(enemy: Any) -> dict[str, Any]:
 
 
 def _view_of_features(features: Sequence[float]) -> list[float]:
-    """A view of these features. What they do not tell follows from the rules, or is neutral."""
+    """A view of these features. What they do not tell follows from the rules, or is neutral.
+
+    The last of them, the clock, may be missing: the line's step tells it.
+    """
     x, y, vx, vy, health, magazine, reserve, dash, shield = features[:9]
-    dx, dy, enemy_vx, enemy_vy, seen, cover_x, cover_y, threat, healing, supply = features[9:]
+    dx, dy, enemy_vx, enemy_vy, seen, cover_x, cover_y, threat, healing, supply = features[9:19]
     x, y, width, fast = x * r.HALF_FLOOR, y * r.HALF_FLOOR, 2.0 * r.HALF_FLOOR, r.DASH_SPEED
     up = _count(max(shield, 0.0) * r.SHIELD_STEPS)
     rest = r.SHIELD_COOLDOWN - r.SHIELD_STEPS + up if up else _count(-shield * r.SHIELD_COOLDOWN)

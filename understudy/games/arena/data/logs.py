@@ -33,7 +33,7 @@ from understudy.games.arena.data.log_lines import (
     utf8,
     view_of,
 )
-from understudy.games.arena.data.tables import MATCHES, STEPS
+from understudy.games.arena.data.tables import MATCHES, RECORDED_VIEW, RULES, STEPS
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.pipeline.game import Imported
@@ -44,7 +44,7 @@ _FEEDBACK, _MANIFEST = "feedback_stream.jsonl", "manifest.jsonl"
 _DECISIONS = ("step", "action", "feedback")  # the events of a feedback stream that are read
 
 _FLAGS = ("terminated", "truncated", "done")
-_NUMBERS: Final = (*v.VIEW, *r.ACTION, "reward")  # columns of STEPS
+_NUMBERS: Final = (*RECORDED_VIEW, *r.ACTION, "reward")  # columns of STEPS
 _LAST_STEP = 2**31 - 2
 
 
@@ -295,7 +295,7 @@ class _Log:
             "events": np.zeros(len(order), np.int32),
             "extras": pa.array(self.extras, pa.string()).take(pa.array(order)),
         }
-        return {"matches": self._outline(skipped), "steps": STEPS.build(steps)}
+        return {"matches": self._outline(skipped), "steps": STEPS.build(steps, RULES)}
 
     def _outline(self, skipped: int) -> pa.Table:
         matches = list(self.matches.values())
@@ -311,7 +311,7 @@ class _Log:
             "layout": ["unknown"] * len(matches),
             "origin": ["feedback" if self.live else "recorder"] * len(matches),
         }
-        return MATCHES.build(columns, {SKIPPED: str(skipped)})
+        return MATCHES.build(columns, {**RULES, SKIPPED: str(skipped)})
 
 
 def _work_out_reach(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> None:

@@ -63,13 +63,11 @@ class BatchedArena:
 
     def state(self) -> dict[str, Array]:
         """The world's arrays."""
-        world = self.world
-        return {name: getattr(world, name).copy() for name in ("row", "clock", "view", "reward")}
+        return self.world.state()
 
     def restore(self, state: dict[str, Array]) -> None:
         """Go on from there."""
-        for name, array in state.items():
-            getattr(self.world, name)[:] = array
+        self.world.restore(state)
 
 
 _SIDES = np.array([1.0, -1.0], np.float32)

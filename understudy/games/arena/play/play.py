@@ -9,11 +9,11 @@ import pyarrow as pa
 from understudy.data.arrays import Array
 from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games.arena.data.tables import MATCHES, STEPS, results
+from understudy.games.arena.data.tables import MATCHES, RECORDED_VIEW, RULES, STEPS, results
 from understudy.games.arena.play import bots
 from understudy.games.arena.play.batched import BatchedArena
 from understudy.games.arena.sim import rules as r
-from understudy.games.arena.sim.state import VIEW, View
+from understudy.games.arena.sim.state import View
 from understudy.games.arena.sim.world import World
 from understudy.learn.rl.playout import Recorder, playout
 from understudy.pipeline.game import Played
@@ -45,9 +45,9 @@ class Bot:
 def player(ref: PlayerRef) -> Player:
     """The player behind a name: a bot, or a trained policy."""
     if ref.weights is not None:
-        from understudy.games.arena.play.policy import PolicyPlayer
+        from understudy.games.arena.play.policy import ArenaPolicy
 
-        return PolicyPlayer.load(ref.weights)
+        return ArenaPolicy.load(ref.weights)
     if ref.name in bots.BOTS:
         return Bot(ref.name)
     raise InputError(
@@ -117,7 +117,8 @@ def _outline(world: World, ids: Array, names: Array, score: Array) -> pa.Table:
             "ending": np.where(both_dead, "double kill", np.where(by_kill, "kill", "timeout")),
             "layout": [r.LAYOUT_NAMES[layout] for layout in world.layout],
             "origin": ["played"] * len(ids),
-        }
+        },
+        RULES,
     )
 
 
@@ -130,10 +131,11 @@ def _steps_table(ids: Array, which: Array, step: Array, *parts: Array) -> pa.Tab
             "match": np.repeat(ids[which], 2),
             "step": np.repeat(step, 2),
             "slot": np.tile(np.array([0, 1], np.int8), len(which)),
-            **dict(zip(VIEW, views.T, strict=True)),
+            **dict(zip(RECORDED_VIEW, views.T[: len(RECORDED_VIEW)], strict=True)),
             **dict(zip(r.ACTION, actions.T, strict=True)),
             "reward": reward,
             "events": events.astype(np.int32),
             "extras": pa.nulls(2 * len(which), pa.string()),
-        }
+        },
+        RULES,
     )

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from understudy.games.arena.sim import entries as e
 from understudy.games.arena.sim import rules as r
-from understudy.games.arena.sim import world as w
+from understudy.games.arena.sim.world import World
 
 PIXELS = 24  # per metre
 SIZE = round(2 * r.HALF_FLOOR * PIXELS)
@@ -20,26 +21,27 @@ _CENTRES = (np.arange(SIZE) + 0.5) / PIXELS - r.HALF_FLOOR
 _X, _Y = _CENTRES[None, :], -_CENTRES[:, None]  # y points up
 
 
-def draw(world: w.World, match: int) -> Picture:
+def draw(world: World, match: int) -> Picture:
     """One match of a world, uint8 [height, width, 3]."""
     picture = np.full((SIZE, SIZE, 3), FLOOR, np.uint8)
     for x, y, half_width, half_height in r.COVER[world.layout[match]].T:
         picture[(abs(_X - x) <= half_width) & (abs(_Y - y) <= half_height)] = WALL
+    stations, bodies, shots = world.stations[match], world.body[match], world.shots[match]
     for s, (x, y) in enumerate(r.STATIONS):
         awake = HEALTH if s < r.AMMO_STATION else AMMO
-        _disc(picture, x, y, 0.6, awake if world.stations[match, s] <= 0 else ASLEEP)
+        _disc(picture, x, y, 0.6, awake if stations[s] <= 0 else ASLEEP)
     for p in range(2):
-        body = world.body[match, p]
-        if body[w.SHIELD] > 0:
-            _disc(picture, body[w.X], body[w.Y], r.RADIUS + 0.25, SHIELD)
-        _disc(picture, body[w.X], body[w.Y], r.RADIUS, TEAMS[p])
+        body = bodies[p]
+        if body[e.SHIELD] > 0:
+            _disc(picture, body[e.X], body[e.Y], r.RADIUS + 0.25, SHIELD)
+        _disc(picture, body[e.X], body[e.Y], r.RADIUS, TEAMS[p])
         for reach in (0.35, 0.55, 0.75):
-            nose = body[w.X] + reach * body[w.AIM_X], body[w.Y] + reach * body[w.AIM_Y]
+            nose = body[e.X] + reach * body[e.AIM_X], body[e.Y] + reach * body[e.AIM_Y]
             _disc(picture, *nose, 0.12, DARK)
         _health_bar(picture, body, TEAMS[p])
-        for shot in world.shots[match, p]:
-            if shot[w.LIFE] > 0:
-                _disc(picture, shot[w.SHOT_X], shot[w.SHOT_Y], 0.15, TEAMS[p])
+        for shot in shots[p]:
+            if shot[e.LIFE] > 0:
+                _disc(picture, shot[e.SHOT_X], shot[e.SHOT_Y], 0.15, TEAMS[p])
     return picture
 
 
@@ -49,8 +51,8 @@ def _disc(picture: Picture, x: float, y: float, radius: float, colour: Colour) -
 
 def _health_bar(picture: Picture, body: "np.ndarray[Any, Any]", colour: Colour) -> None:
     """A bar above the body, filled as far as it is healthy."""
-    share = max(body[w.HEALTH], 0.0) / r.HEALTH
-    beside, above = _X - body[w.X], _Y - body[w.Y] - 0.95
+    share = max(body[e.HEALTH], 0.0) / r.HEALTH
+    beside, above = _X - body[e.X], _Y - body[e.Y] - 0.95
     bar = (abs(beside) <= 0.7) & (abs(above) <= 0.1)
     picture[bar] = DARK
     picture[bar & (beside <= -0.7 + 1.4 * share)] = colour

@@ -9,6 +9,9 @@ from typing import Final
 
 import numpy as np
 
+# Of the rules and of what players see; in recordings, and the version of samples. 1 had no clock.
+VERSION: Final = 2
+
 STEP_SECONDS: Final = 0.1
 MAX_STEPS: Final = 600
 HALF_FLOOR: Final = 10.0

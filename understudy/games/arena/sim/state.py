@@ -41,6 +41,7 @@ VIEW: Final = {
     "ammo_ours": "1 when the ammo station on our side is ready",
     "ammo_theirs": "1 when the ammo station on their side is ready",
     "in_reach": "1 when a station that is ready and of use is in reach",
+    "time_left": "steps until time is up; whoever lives then has drawn",
 }
 (
     X,
@@ -71,19 +72,35 @@ VIEW: Final = {
     AMMO_OURS,
     AMMO_THEIRS,
     IN_REACH,
+    TIME_LEFT,
 ) = range(len(VIEW))
 
 View = np.ndarray[Any, np.dtype[np.float32]]
 
 
 @kernel
-def can_fire(views: View, row: int) -> bool:
+def may_fire(magazine, reload, fire_cooldown, shield):  # type: ignore[no-untyped-def]
     """Loaded, not reloading, not between two shots, not behind the shield."""
-    return (
-        views[row, MAGAZINE] > 0
-        and views[row, RELOAD] == 0
-        and views[row, FIRE_COOLDOWN] == 0
-        and views[row, SHIELD] == 0
+    return (magazine > 0.0) & (reload == 0.0) & (fire_cooldown == 0.0) & (shield == 0.0)
+
+
+@kernel
+def may_reload(magazine, reserve, reload):  # type: ignore[no-untyped-def]
+    """There is room in the magazine and something to fill it with."""
+    return (magazine < MAGAZINE_SIZE) & (reserve > 0.0) & (reload == 0.0)
+
+
+@kernel
+def may_interact(in_reach, reloads):  # type: ignore[no-untyped-def]
+    """`interact` uses a station in reach, and reloads elsewhere."""
+    return (in_reach > 0.0) | reloads
+
+
+@kernel
+def can_fire(views: View, row: int) -> bool:
+    """As `may_fire`, by a view."""
+    return may_fire(
+        views[row, MAGAZINE], views[row, RELOAD], views[row, FIRE_COOLDOWN], views[row, SHIELD]
     )
 
 
@@ -101,13 +118,11 @@ def can_shield(views: View, row: int) -> bool:
 
 @kernel
 def can_reload(views: View, row: int) -> bool:
-    """There is room in the magazine and something to fill it with."""
-    return (
-        views[row, MAGAZINE] < MAGAZINE_SIZE and views[row, RESERVE] > 0 and views[row, RELOAD] == 0
-    )
+    """As `may_reload`, by a view."""
+    return may_reload(views[row, MAGAZINE], views[row, RESERVE], views[row, RELOAD])
 
 
 @kernel
 def can_interact(views: View, row: int) -> bool:
-    """`interact` uses a station in reach, and reloads elsewhere."""
-    return views[row, IN_REACH] > 0 or can_reload(views, row)
+    """As `may_interact`, by a view."""
+    return may_interact(views[row, IN_REACH], can_reload(views, row))
