@@ -29,7 +29,6 @@ def tiny(monkeypatch):
         "iterations": 3,
         "matches": 16,
         "steps": 8,
-        "batch_size": 8,
         "updates": 2,
         "critic_first": 1,
     }

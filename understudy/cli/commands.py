@@ -12,7 +12,9 @@ from understudy.terminal.commands import Options, added_options
 from understudy.terminal.console import out_console
 from understudy.terminal.options import (
     GameArg,
+    MemoryOption,
     OutOption,
+    PlansOption,
     QuietOption,
     ResumeOption,
     SeedOption,
@@ -76,13 +78,8 @@ def train(
     pseudo_reward: Annotated[
         float | None, typer.Option(help="Of the game's own, beside the score, when refining.")
     ] = None,
-    memory: Annotated[
-        int | None, typer.Option(help="Units of a recurrent core added when refining.", min=1)
-    ] = None,
-    plans: Annotated[
-        int | None,
-        typer.Option(help="Plans added when refining; one is drawn for each match.", min=1),
-    ] = None,
+    memory: MemoryOption = None,
+    plans: PlansOption = None,
     seed: SeedOption = 0,
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
     workers: WorkersOption = None,

@@ -14,11 +14,11 @@ _ILLEGAL = np.float32(-1e9)
 _LEAST = np.float32(-80.0)  # a share below e^-80 is exactly 0
 
 _settings = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
-_compiled = njit(cache=True, **_settings)
-_inlined = njit(forceinline=True, **_settings)
+_kernel = njit(cache=True, **_settings)
+_inlined_kernel = njit(forceinline=True, **_settings)
 
 
-@_inlined
+@_inlined_kernel
 def _load(logits, legal, start, count, x):  # type: ignore[no-untyped-def]
     """A block of logits, illegal ones far down; lanes beyond `count` hold no decision."""
     for option in range(x.shape[0]):
@@ -30,7 +30,7 @@ def _load(logits, legal, start, count, x):  # type: ignore[no-untyped-def]
             x[option, lane] = np.float32(0.0)
 
 
-@_inlined
+@_inlined_kernel
 def _exp(x, raised, bits, result):  # type: ignore[no-untyped-def]
     """e to each of x, all at most 0; exactly 0 below e^-80. Cephes' polynomial, error 1e-7."""
     for lane in range(LANES):
@@ -52,7 +52,7 @@ def _exp(x, raised, bits, result):  # type: ignore[no-untyped-def]
         result[lane] = result[lane] if x[lane] > _LEAST else np.float32(0.0)
 
 
-@_inlined
+@_inlined_kernel
 def _log(x, scratch, bits):  # type: ignore[no-untyped-def]
     """The logarithm of each of x, all at least 1, into scratch[1]. Cephes' polynomial."""
     for lane in range(LANES):
@@ -79,13 +79,13 @@ def _log(x, scratch, bits):  # type: ignore[no-untyped-def]
         scratch[1, lane] = m + rest + scratch[0, lane] * np.float32(0.693359375)
 
 
-@_inlined
+@_inlined_kernel
 def _fill(x, value):  # type: ignore[no-untyped-def]
     for lane in range(LANES):
         x[lane] = value
 
 
-@_inlined
+@_inlined_kernel
 def _below_largest(x, first, last, largest):  # type: ignore[no-untyped-def]
     """One head's logits less the largest of them, in place."""
     _fill(largest, _ILLEGAL)
@@ -97,7 +97,7 @@ def _below_largest(x, first, last, largest):  # type: ignore[no-untyped-def]
             x[option, lane] -= largest[lane]
 
 
-@_inlined
+@_inlined_kernel
 def _raise(x, first, last, scratch, bits, total, e):  # type: ignore[no-untyped-def]
     """One head: x less its largest in place, e to that, and the sum of these."""
     _below_largest(x, first, last, total)
@@ -109,7 +109,7 @@ def _raise(x, first, last, scratch, bits, total, e):  # type: ignore[no-untyped-
             total[lane] += scratch[1, lane]
 
 
-@_inlined
+@_inlined_kernel
 def _normalise(x, first, last, scratch, bits, total, e):  # type: ignore[no-untyped-def]
     """One head in place: x become log-probabilities, e probabilities."""
     _raise(x, first, last, scratch, bits, total, e)
@@ -123,7 +123,7 @@ def _normalise(x, first, last, scratch, bits, total, e):  # type: ignore[no-unty
             e[option, lane] *= total[lane]
 
 
-@_inlined
+@_inlined_kernel
 def _choose(e, first, last, goal, passed, chosen):  # type: ignore[no-untyped-def]
     """The number in its head of the option in whose share each goal lies.
 
@@ -141,7 +141,7 @@ def _choose(e, first, last, goal, passed, chosen):  # type: ignore[no-untyped-de
             passed[lane] += share
 
 
-@_compiled
+@_kernel
 def sample(logits, legal, uniform, borders, action, log_prob):  # type: ignore[no-untyped-def]
     """Writes the option drawn by each of `uniform` [N H] and its log-probability, both [N H]."""
     options, rows = logits.shape
@@ -166,21 +166,21 @@ def sample(logits, legal, uniform, borders, action, log_prob):  # type: ignore[n
                 log_prob[start + lane, head] = x[first + number, lane] - scratch[1, lane]
 
 
-@_inlined
+@_inlined_kernel
 def _add_entropy(x, e, first, last, total):  # type: ignore[no-untyped-def]
     for option in range(first, last):
         for lane in range(LANES):
             total[lane] -= e[option, lane] * x[option, lane]
 
 
-@_inlined
+@_inlined_kernel
 def _add_divergence(y, f, x, first, last, total):  # type: ignore[no-untyped-def]
     for option in range(first, last):
         for lane in range(LANES):
             total[lane] += f[option, lane] * (y[option, lane] - x[option, lane])
 
 
-@_inlined
+@_inlined_kernel
 def _store_shares(e, legal, start, count, shares):  # type: ignore[no-untyped-def]
     """An illegal option has a share only where a head has no say: there no gradient comes from."""
     for option in range(e.shape[0]):
@@ -189,14 +189,14 @@ def _store_shares(e, legal, start, count, shares):  # type: ignore[no-untyped-de
             shares[option, start + lane] = e[option, lane] * allowed
 
 
-@_inlined
+@_inlined_kernel
 def _store(x, start, count, result):  # type: ignore[no-untyped-def]
     for option in range(x.shape[0]):
         for lane in range(count):
             result[option, start + lane] = x[option, lane]
 
 
-@_compiled
+@_kernel
 def judge(  # type: ignore[no-untyped-def]
     logits, teacher, legal, action, borders, log_prob, entropy, kl, shares, logs, taught
 ):
@@ -236,7 +236,7 @@ def judge(  # type: ignore[no-untyped-def]
             _store_shares(f, legal, start, count, taught)
 
 
-@_compiled
+@_kernel
 def gradient(  # type: ignore[no-untyped-def]
     of_log_prob, of_entropy, of_kl, legal, action, borders, entropy, shares, logs, taught, result
 ):

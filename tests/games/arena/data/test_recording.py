@@ -210,7 +210,7 @@ def test_a_policy_that_does_not_see_the_clock_is_refused_with_a_cure(tmp_path):
     save_policy(tmp_path / "blind", FactoredPolicy(blind))
     message = r"made for 19 features, the arena now has 20 \(with time_left\)\. Train again: "
     with pytest.raises(InputError, match=message):
-        PolicyPlayer.load(tmp_path / "blind")
+        ArenaPolicy.load(tmp_path / "blind")
 
 
 # --- leaks ---------------------------------------------------------------------------------------
