@@ -49,8 +49,8 @@ def improve(
     learner = Learner(recipe, policy, opponents, seed, teacher=teacher)
     if memory is not None:
         learner.recall(memory)
-    per_sequence = recipe.rollouts * recipe.steps
-    iterations = max(1, round(agent_steps / (per_sequence * learner.sequences)))
+    per_iteration = recipe.rollouts * learner.sequences * recipe.steps
+    iterations = max(1, round(agent_steps / per_iteration))
     learner.recipe = replace(recipe, critic_first=critic_alone(recipe.critic_first, iterations))
     learner.run(iterations, actors or Actors(0))
     since = learner.since
