@@ -41,6 +41,7 @@ ROWS = (  # matches, uses of each step, other opponents, critic
     (1024, 1, True, False),
     (1024, 1, False, True),
 )
+BATCH = 256  # sequences per update
 MIXED = 0.5  # share of self-play where other opponents are met
 
 
@@ -104,18 +105,20 @@ def measure(matches: int, uses: int, mixed: bool, critic: bool) -> list[str]:
         matches=matches,
         rollouts=1,
         updates=1,
-        batch_size=256,
+        uses=1.0,
         critic=HIDDEN if critic else None,
         critic_first=0,
     )
     sequences = Learner(recipe, policy, opponents, 0).sequences
-    updates = uses * sequences // recipe.batch_size
-    recipe = replace(recipe, updates=updates, staleness_max=2 * updates, decay=0.0)
+    updates = uses * sequences // BATCH
+    recipe = replace(
+        recipe, updates=updates, uses=float(uses), staleness_max=2 * updates, decay=0.0
+    )
     refiner = Learner(recipe, policy, opponents, 0)
     actors = Actors(0)
     spent = seconds(lambda: refiner.iterate(actors)) / (sequences * recipe.steps)
     game = bare_game(matches)
-    act, learn = bare_network(policy, sequences, recipe.batch_size * recipe.steps)
+    act, learn = bare_network(policy, sequences, BATCH * recipe.steps)
     num_players = 2 * matches / sequences  # every seat is played, not every seat is the learner's
     floor = (game + act) * num_players + uses * learn
     who = "self, expert, frozen" if mixed else "self"

@@ -20,6 +20,7 @@ STAGES = (
     "record nim --matches 600",
     "encode nim",
     "train nim imitate",
+    "train nim awr",
     "train nim refine --from imitate",
     "league nim --recipe quick",
 )
@@ -53,7 +54,7 @@ def understood(command, folder, *more):
 def rates(run):
     """How players of the run fare against each other, by their names."""
     main = run / "leagues/quick/players/main-003"
-    names = ("refine", "imitate", "guesser", "perfect", main)
+    names = ("refine", "imitate", "awr", "guesser", "perfect", main)
     done = understood("compete nim --matches 300 --json", run, *names)
     return {(rate["player"], rate["opponent"]): rate for rate in json.loads(done.out)}
 
@@ -107,6 +108,11 @@ def test_the_clone_plays_like_the_expert_and_beats_who_guesses(run, rates):
     evaluation = json.loads((run / "models/imitate/evaluation.json").read_text())
     head = evaluation["test"]["heads"]["take"]
     assert head["accuracy"] > head["majority_legal"]
+
+
+def test_by_the_outcomes_alone_the_clone_learns_what_the_expert_only_guesses(rates):
+    assert rates["awr", "imitate"]["low"] > 0.55
+    assert rates["awr", "guesser"]["low"] > 0.8
 
 
 def test_the_refined_clone_beats_the_clone_and_plays_at_best(run, rates, nim):

@@ -31,7 +31,7 @@ def recipe():
 def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     """As large as it takes to fill every split; competition, refinement and league cut short."""
     to_compete = pairings.to_compete
-    small = {"matches": 16, "batch_size": 8, "steps": 4, "critic_first": 1}
+    small = {"matches": 16, "steps": 4, "critic_first": 1}
     monkeypatch.setattr(recipes, "refine", replace(recipes.refine, **small))
     shorter = replace(recipes.refine_quick, iterations=3, **small)
     monkeypatch.setitem(recipes.RECIPES, "refine-quick", shorter)

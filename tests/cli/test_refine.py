@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.small_runs import contents, finished_run, tiny_recipe, understudy
+from tests.small_runs import tiny as small_recipe
 from understudy.games.arena.recipes import RECIPES
 
 
@@ -28,13 +29,13 @@ def tiny(monkeypatch):
         "iterations": 3,
         "matches": 16,
         "steps": 8,
-        "batch_size": 8,
         "updates": 2,
         "critic_first": 1,
     }
     for name in ("refine", "refine-quick"):
         recipe = replace(RECIPES[name], **small, rollouts=2, log_every=1, checkpoint_every=2)
         monkeypatch.setitem(RECIPES, name, recipe)
+    monkeypatch.setitem(RECIPES, "awr-quick", small_recipe(RECIPES["awr-quick"]))
     with tiny_recipe():
         yield
 
@@ -104,12 +105,34 @@ def test_iterations_rollouts_updates_and_pseudo_reward_can_be_told(run):
     assert manifest["facts"]["evaluation"]["steps"] == 6
 
 
+def test_recorded_outcomes_refine_a_clone_without_playing(run):
+    awr = "train arena awr-quick --quiet --out"
+    assert understudy(awr, run).code == 0
+    model = run / "models" / "awr-quick"
+    manifest = json.loads((model / "manifest.json").read_text())
+    assert manifest["settings"]["start"] == "imitate-quick"
+    assert "models/imitate-quick/weights.safetensors" in manifest["inputs"]
+    assert any(name.startswith("samples/") for name in manifest["inputs"])
+    before = contents(model)
+    assert understudy(awr, run).code == 0
+    assert contents(model) == before
+    shutil.copytree(run / "models" / "imitate-quick", run / "models" / "other")
+    refused = understudy(awr, run, "--from", "other")
+    assert refused.code == 2 and 'start was "imitate-quick", now "other"' in refused.err
+    assert understudy(awr, run, "--from", "other", "--fresh").code == 0
+    met = understudy("compete arena awr-quick expert --matches 4 --workers 0 --quiet --out", run)
+    assert met.code == 0
+
+
 MISTAKES = {
     "train arena refine --out {run}": "there is no model 'imitate'. Trained in",
     "train arena refine --from expert --out {run}": "'expert' is scripted and cannot be refined",
     "train arena refine-quick --workers two --out {run}": "workers 'two': give a number",
     "train arena imitate-quick --from other --out {run}": "learns from samples, not by playing",
     "train arena imitate-quick --updates 3 --out {run}": "learns from samples, not by playing",
+    "train arena awr-quick --updates 3 --out {run}": "not by playing; leave out --updates",
+    "train arena awr-quick --init {run} --out {run}": "begins with what --from names",
+    "train arena awr --out {run}": "there is no model 'imitate'. Trained in",
     "train arena refine-quick --init {run} --out {run}": "begins with what --from names",
     "train arena imitate-quick --init {run} --out {run}": "begins anew and takes no weights",
     "train arena refine-quick --updates 300 --out {run}": "staleness_max must be at least 599",

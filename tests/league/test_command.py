@@ -13,9 +13,12 @@ from tests.league import rps, wrong_jobs
 from tests.league.toy_league import NAME, recipe
 from tests.small_runs import assert_refused, contents, rows, understudy
 from understudy import games
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
+from understudy.data.stats import Estimate, welch
 from understudy.errors import InputError
 from understudy.league.interface import League
+from understudy.league.rules import Overrides
 from understudy.pipeline.league import compare, league, season_of
 
 SMALL = {"rounds": 3, "matches": 10, "agent_steps": 60, "exploiter_steps": 50}
@@ -233,14 +236,39 @@ def test_finished_leagues_can_be_compared(finished, tmp_path):
     assert list(found["relative_population_performance"]) == ["quick - quick-self-play"]
 
 
+def test_best_responses_begin_and_learn_as_they_are_told(tmp_path):
+    """One with the imitation, one as its target; both in the way of the league's exploiters."""
+    hunting = Overrides(rate=2.0, rate_end=2.0, kl_scale=0.2, draw=-1.0)
+    jobs = {}
+
+    def improve(job):
+        jobs[job.name] = job
+        return rps.improve(job)
+
+    hooks = League(improve, {"quick": recipe("quick", **SMALL, hunting=hunting)})
+    game = replace(games.load("rps"), league=lambda: hooks)
+    summary = league(game, Run(tmp_path), "quick", worker=0)
+    target = PlayerRef("main-003", tmp_path / "leagues/quick/players/main-003")
+    fresh = [jobs[name] for name in jobs if name.startswith("exploiter-of")]
+    assert [job.start for job in fresh] == [PlayerRef("rock"), target]
+    for job in fresh:
+        assert job.overrides == replace(hunting, rate_end=0.0)
+        assert [(one.player, one.probability) for one in job.opponents] == [(target, 1.0)]
+        assert (job.imitation, job.agent_steps) == (PlayerRef("rock"), 50)
+    begun = {name: found["start"] for name, found in summary["best_response"].items()}
+    assert begun == {"main": "rock", "main from itself": "main-003"}
+
+
 def test_an_unfinished_league_is_not_compared(tmp_path):
     seasons = {"quick": season_of(games.load("rps"), Run(tmp_path), "quick")}
     with pytest.raises(InputError, match="is not finished"):
         compare(seasons, tmp_path / "compared", matches=10)
 
 
-def test_the_benchmark_prints_its_tables(tmp_path, capsys, monkeypatch):
-    path = Path(__file__).parents[2] / "benchmarks" / "league_strength.py"
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "league_strength.py"
+
+
+def test_the_benchmark_prints_its_statistic_and_its_tables(tmp_path, capsys, monkeypatch):
     small = {name: recipe(name, **SMALL) for name in rps.GAME.league().recipes} | {
         "quick-fictitious": recipe("quick-fictitious", **SMALL)
     }
@@ -248,11 +276,65 @@ def test_the_benchmark_prints_its_tables(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(rps, "GAME", replace(rps.GAME, league=lambda: hooks))
     line = "league_strength.py rps --recipe quick --seeds 0,1 --matches 4 --workers 0 --out"
     monkeypatch.setattr(sys, "argv", [*line.split(), str(tmp_path)])
-    runpy.run_path(str(path), run_name="__main__")
+    runpy.run_path(str(BENCHMARK), run_name="__main__")
     out = capsys.readouterr().out
-    for words in ("| league-1 |", "| league less self-play |", "league-0 - fictitious-0: "):
+    for words in (
+        "Fixed before the runs\n  Primary figure: the exploitability",
+        "| league-1 |",
+        "| league less self-play |",
+        "| self-play | 180 | 90 | 2.00 |",
+        "  league - fictitious: ",
+        "least and greatest of 4)",  # each of two with each of two
+        "Primary: exploitability, league less self-play: ",
+        "exploratory, since the seeds fixed in advance are 0 to 17.",
+    ):
         assert words in out
+    assert out.index("Fixed before the runs") < out.index("running")
     assert "nan" not in out
+
+
+def made_up(league, self_play):
+    """Rows of the benchmark with these exploitabilities."""
+    ways = {"league": league, "self-play": self_play, "fictitious": self_play}
+    return {
+        f"{way}-{seed}": {"exploitability": Estimate(value)}
+        for way, found in ways.items()
+        for seed, value in enumerate(found)
+    }
+
+
+def test_the_benchmark_compares_runs_unpaired():
+    """The order of the runs, which is all that a seed number is, changes nothing."""
+    bench = runpy.run_path(str(BENCHMARK))
+    one, other = [0.50, 0.55, 0.60, 0.62], [0.56, 0.61, 0.66, 0.68]
+    seeds = range(4)
+    found = bench["less"](made_up(one, other), "self-play", "exploitability", seeds)
+    again = bench["less"](made_up(one, other[::-1]), "self-play", "exploitability", seeds)
+    assert found == again
+    assert found == welch(one, other)
+    assert found.low < 0 < found.high  # paired by number, it would be -.06 for certain
+
+
+@pytest.mark.parametrize(("less", "words"), [(0.06, ": shown."), (0.0, ": not shown.")])
+def test_the_benchmark_gives_its_verdict_on_the_seeds_fixed_in_advance(less, words):
+    bench = runpy.run_path(str(BENCHMARK))
+    runs = [0.5 + 0.01 * (seed % 3) for seed in bench["SEEDS"]]
+    rows = made_up([value - less for value in runs], runs)
+    assert bench["verdict"](rows, bench["SEEDS"]).endswith(words)
+    assert "exploratory" in bench["verdict"](rows, bench["SEEDS"][:-1])
+
+
+def test_the_benchmark_refuses_runs_that_mean_something_else():
+    bench = runpy.run_path(str(BENCHMARK))
+    fresh = {"main": {"matches": 400, "agent_steps": 50}}
+    one = {"minimum_win_rate": {"main": {"among": 4}}, "best_response": fresh}
+    bench["require_comparable"]({"league-0": one, "self-play-0": one})
+    for other in (
+        one | {"minimum_win_rate": {"main": {"among": 3}}},
+        one | {"best_response": {"main": fresh["main"] | {"agent_steps": 60}}},
+    ):
+        with pytest.raises(InputError, match="cannot be compared"):
+            bench["require_comparable"]({"league-0": one, "self-play-0": other})
 
 
 def test_a_match_that_goes_otherwise_is_not_shown(run, monkeypatch):

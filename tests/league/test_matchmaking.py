@@ -26,7 +26,37 @@ def chosen(name, roster, results, way=ROLES):
 
 
 def test_before_anything_was_played_a_main_meets_itself_and_the_beginning():
-    assert chosen("main", league(), Payoff()) == {"clone": 0.5, "main": 0.5}
+    assert chosen("main", league(), Payoff()) == {"clone": 0.7, "main": 0.3}
+
+
+@pytest.mark.parametrize("way", [ROLES, ByRole(self_play=0.05, past=0.7)])
+def test_until_an_exploiter_is_kept_a_main_has_a_share_of_self_play_of_its_own(way):
+    """Scripts, and a past that was forgotten, change nothing of that."""
+    past = [("main", 2), ("main", 6)]
+    rates = {("main-009", "clone"): 0.4, ("main-009", "main-002"): 0.4, ("main-009", "bot"): 0.1}
+    for results in (Payoff(), payoff(rates | {("main-009", "main-006"): 0.6})):
+        found = chosen("main", league(snapshots=past, scripted=["bot"]), results, way)
+        assert found["main"] == pytest.approx(0.3)
+        assert sum(found.values()) == pytest.approx(1)
+    for exploiter in ("main-exploiter", "league-exploiter"):
+        hunted = league(snapshots=[*past, (exploiter, 3)])
+        found = chosen("main", hunted, payoff({("main-009", f"{exploiter}-003"): 0.01}), way)
+        practises = exploiter == "main-exploiter"
+        rest = 1 - way.self_play - way.past
+        assert found["main"] == pytest.approx(way.self_play + (0 if practises else rest))
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.1])
+def test_a_share_of_self_play_at_first_is_a_share(wrong):
+    with pytest.raises(ValueError, match="self_play_at_first is a share"):
+        ByRole(self_play_at_first=wrong)
+
+
+def test_nothing_but_self_play_even_where_somebody_is_lost_to():
+    hunted = league(snapshots=[("main-exploiter", 3)])
+    results = payoff({("main-009", "main-exploiter-003"): 0.01})
+    alone = ByRole(self_play=1.0, past=0.0, self_play_at_first=1.0)
+    assert chosen("main", hunted, results, alone) == {"main": 1.0}
 
 
 def test_a_main_plays_half_against_the_past_the_hard_ones_more():
@@ -86,10 +116,11 @@ def test_two_mains_meet_each_other_unless_one_is_too_strong():
     learners = (("main-a", "main"), ("main-b", "main"))
     roster = league(learners, snapshots=[("main-b", 1)])
     even = payoff({("main-a-009", "main-b-009"): 0.4})
-    found = chosen("main-a", roster, even, ByRole(self_play=1.0, past=0.0))
+    alone = ByRole(self_play=1.0, past=0.0, self_play_at_first=1.0)
+    found = chosen("main-a", roster, even, alone)
     assert found == pytest.approx({"main-a": 0.5, "main-b-009": 0.5})
     weak = payoff({("main-a-009", "main-b-009"): 0.2, ("main-a-009", "main-b-001"): 0.5})
-    found = chosen("main-a", roster, weak, ByRole(self_play=1.0, past=0.0))
+    found = chosen("main-a", roster, weak, alone)
     assert set(found) == {"main-a", "main-b-001", "clone"}
 
 

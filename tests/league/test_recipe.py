@@ -50,6 +50,19 @@ def test_a_way_that_makes_no_sense_is_refused(wrong):
         Overrides(**wrong)
 
 
+def test_baselines_learn_as_the_main_agent_does():
+    slow = RoleRules(SnapshotRule(max_steps=1), overrides=Overrides(rate=0.5))
+    league = replace(three_roles(**NUMBERS), anneal=False)
+    league = replace(league, rules={**league.rules, "main": slow})
+    for one in with_baselines("q", league).values():
+        assert one.overrides(one.slots[0], 2) == slow.overrides
+
+
+def test_other_words_are_no_other_league():
+    league = three_roles(**NUMBERS)
+    assert replace(league, description="in other words").settings() == league.settings()
+
+
 def test_baselines_take_as_many_agent_steps_and_are_kept_as_often():
     found = with_baselines("quick", three_roles(**NUMBERS))
     assert list(found) == ["quick", "quick-self-play", "quick-fictitious"]
@@ -72,6 +85,11 @@ def test_settings_are_json_and_tell_baselines_apart():
 def test_each_seed_is_played_from_both_sides(matches):
     with pytest.raises(ValueError, match="even number"):
         LeagueRecipe(**NUMBERS | {"matches": matches}, slots=(Slot("a", "main", 1.0),), rules=RULES)
+
+
+def test_best_responses_too_are_measured_from_both_sides():
+    with pytest.raises(ValueError, match="exploiter_matches must be an even number, not 5"):
+        three_roles(**NUMBERS, exploiter_matches=5)
 
 
 def test_a_league_needs_a_main_agent_and_rules_for_all():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.league.members import league, payoff
-from understudy.league.payoff import Payoff
+from understudy.league.payoff import Payoff, Tally
 from understudy.league.population import initial_roster
 from understudy.league.rules import ResetRule, SnapshotRule, hardest_past_main, targets
 
@@ -33,7 +33,8 @@ BEATS = payoff({("main-exploiter-009", "main-009"): 0.8})
 def test_a_main_exploiter_that_beats_the_main_is_kept():
     kept = verdict("main-exploiter", 100, BEATS)
     assert kept.succeeded
-    assert "main-009" in kept.reason
+    assert "main-009 the least" in kept.reason
+    assert "by 1000 matches" in kept.reason
 
 
 def test_not_before_its_least_steps():
@@ -45,6 +46,12 @@ def test_not_on_a_few_lucky_games():
     assert verdict("main-exploiter", 100, lucky) is None
     # the same games are enough for one who asks for less
     assert verdict("main-exploiter", 100, lucky, replace(RULE, confidence=0.5)) is not None
+
+
+def test_not_for_what_its_predecessors_did():
+    inherited = Payoff()
+    inherited.add_prior("main-exploiter-009", "main-009", Tally(wins=1e6))
+    assert verdict("main-exploiter", 100, inherited) is None
 
 
 def test_at_its_most_steps_in_any_case():

@@ -19,8 +19,10 @@ from understudy.errors import InputError
 from understudy.league.analysis.ratings import elo
 from understudy.league.interface import TrainingResult
 from understudy.league.matches import MATCHES
-from understudy.league.payoff import Tally
+from understudy.league.payoff import INHERITED_MAX, Tally
+from understudy.league.rules import Overrides
 from understudy.league.state import State, read_state
+from understudy.league.training import train
 
 SMALL = {"rounds": 4, "matches": 10, "agent_steps": 60}
 
@@ -132,6 +134,32 @@ def test_a_job_begins_with_the_weights_of_the_round_before(tmp_path):
     ]
 
 
+def test_every_job_begins_where_its_learner_stands_and_hunts_in_its_way(tmp_path):
+    """Not with the imitation: that is only what it may be kept near to."""
+    jobs = {}
+
+    def improve(job):
+        jobs[job.name] = job
+        return rps.improve(job)
+
+    hunting = Overrides(rate=2.0, rate_end=2.0, kl_scale=0.2, draw=-1.0)
+    more = {"reset": "past main", "keep_every": 1, "patience": 2, "hunting": hunting}
+    league = season(tmp_path, improve=improve, **SMALL, **more)
+    history = league.run().history
+    begun = dict.fromkeys(history[0]["learners"], "rock")
+    others = set()
+    for entry in history:
+        for name, learner in entry["learners"].items():
+            job = jobs[learner["version"]]
+            assert job.start == league.player_ref(begun[name])
+            assert job.imitation == league.start
+            assert (job.overrides == hunting) == (name != "main")
+            begun[name] = learner["version"]
+        begun |= entry["reset"]
+        others |= {*entry["reset"].values()} - {"rock"}
+    assert others  # some have started over from a past main agent
+
+
 def test_a_job_has_no_more_opponents_than_allowed(tmp_path):
     met = []
 
@@ -144,22 +172,75 @@ def test_a_job_has_no_more_opponents_than_allowed(tmp_path):
     assert max(met) == 2
 
 
-def test_what_a_job_tells_of_opponents_is_believed_but_not_counted(tmp_path):
-    def improve(job):
-        outcomes = rps.improve(job)
-        tallies = {one.player.name: Tally(8.0) for one in job.opponents if one.player}
-        return TrainingResult(
-            outcomes.agent_steps, tallies | {"main": Tally(5.0), "nobody": Tally(5.0)}
-        )
+def telling(tally):
+    """The toy's training, told to have ended so against everybody met."""
 
-    league = season(tmp_path, improve=improve, **SMALL | {"rounds": 1})
+    def improve(job):
+        tallies = {one.player.name: tally for one in job.opponents if one.player}
+        tallies |= {"main": Tally(5.0), "nobody": Tally(5.0)}
+        return replace(rps.improve(job), tallies=tallies)
+
+    return improve
+
+
+def test_what_a_job_tells_of_opponents_is_a_prior_and_not_counted(tmp_path):
+    league = season(tmp_path, improve=telling(Tally(800.0)), **SMALL | {"rounds": 1})
     payoff = league.run().payoff
     assert payoff.played("main-001", "rock").games == 10
-    assert payoff.evidence("main-001", "rock").games == 14  # half of what was told
-    assert payoff.evidence("main-001", "nobody").games == 0
+    assert payoff.prior("main-001", "rock") == Tally(wins=INHERITED_MAX)
+    assert payoff.belief("main-001", "rock").n == 10
+    assert payoff.prior("main-001", "nobody") == Tally()
     assert set(payoff.names()) == {
         "rock", "main-001", "main-exploiter-001", "league-exploiter-001"
     }  # fmt: skip
+
+
+def test_what_a_predecessor_played_is_the_prior_of_its_heir(tmp_path):
+    """Of each against the frozen, and of two against each other."""
+    payoff = season(tmp_path, improve=telling(Tally()), **SMALL | {"rounds": 3}).run().payoff
+    for one, other in (("main", "rock"), ("main-exploiter", "main"), ("league-exploiter", "main")):
+        old, new = ([f"{name}-{number:03d}" for name in (one, other)] for number in (2, 3))
+        if other == "rock":
+            old[1] = new[1] = other
+        shown = payoff.played(*old)
+        assert shown.games == 10
+        assert payoff.prior(*new) == shown.at_most(INHERITED_MAX)
+
+
+def test_training_against_one_who_is_no_more_is_the_prior_against_its_heir(tmp_path):
+    met = []
+
+    def improve(job):
+        met.extend((job.name, one.player.name) for one in job.opponents if one.player)
+        return telling(Tally(1e9))(job)
+
+    payoff = season(tmp_path, improve=improve, **SMALL | {"rounds": 2}).run().payoff
+    assert ("main-exploiter-002", "main-001") in met  # which is not kept
+    found = payoff.prior("main-exploiter-002", "main-002")
+    assert found == pytest.approx((INHERITED_MAX, 0.0, 0.0), abs=1e-6)
+
+
+def test_a_job_that_was_done_before_tells_the_same_again(tmp_path):
+    seen = []
+
+    def improve(job):
+        seen.append(job)
+        return rps.improve(job)
+
+    season(tmp_path / "league", improve=improve, **SMALL | {"rounds": 1}).run()
+    job = replace(seen[0], out=tmp_path / "again")
+    first = train(rps.improve, job)
+    assert first.tallies
+    assert 0 < first.match_steps <= first.agent_steps
+    assert train(lambda job: pytest.fail("done twice"), job) == first
+
+
+def test_match_steps_are_counted_beside_agent_steps(tmp_path, played):
+    alone = season(tmp_path, "quick-self-play", **SMALL).run()
+    assert (alone.agent_steps, alone.match_steps) == (240, 120)  # two at a time
+    assert [entry["match_steps"] for entry in alone.history] == [30, 60, 90, 120]
+    _, state = played
+    assert 120 < state.match_steps < state.agent_steps == 240
 
 
 def test_only_the_weights_of_members_are_kept(played):
@@ -311,10 +392,23 @@ def test_a_damaged_snapshot_is_named(copy):
     assert f"the weights of {name} are damaged" in refused(copy)
 
 
-@pytest.mark.parametrize("damage", ["{", "[]", '{"schema": "understudy.league", "version": 99}'])
+@pytest.mark.parametrize(
+    "damage", ["{", "[]", '{"schema": "understudy.league"}', '{"schema": "x", "version": 3}']
+)
 def test_a_damaged_state_is_named(copy, damage):
     LeagueFolder(copy).state.write_text(damage)
     assert "league_state.json is damaged" in refused(copy)
+
+
+@pytest.mark.parametrize("version", [2, 99])
+def test_a_state_of_another_version_is_named_whatever_its_settings(copy, version):
+    path = LeagueFolder(copy).state
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": version}))
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["settings"] |= {"keep": 0.5}  # as leagues of version 2 had it
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    assert f"league_state.json is of version {version}, and" in refused(copy)
+    assert season(copy, **SMALL).run(resume=False).round == 4
 
 
 def test_missing_results_of_a_round_are_named(copy):

@@ -12,7 +12,9 @@ from understudy.terminal.commands import Options, added_options
 from understudy.terminal.console import out_console
 from understudy.terminal.options import (
     GameArg,
+    MemoryOption,
     OutOption,
+    PlansOption,
     QuietOption,
     ResumeOption,
     SeedOption,
@@ -76,6 +78,8 @@ def train(
     pseudo_reward: Annotated[
         float | None, typer.Option(help="Of the game's own, beside the score, when refining.")
     ] = None,
+    memory: MemoryOption = None,
+    plans: PlansOption = None,
     seed: SeedOption = 0,
     device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
     workers: WorkersOption = None,
@@ -103,6 +107,8 @@ def train(
                 rollouts=rollouts,
                 updates=updates,
                 pseudo_reward=pseudo_reward,
+                memory=memory,
+                plans=plans,
                 own=_of_games("train", game, told),
             ),
             seed=seed,

@@ -65,6 +65,9 @@ class TrainingResult:
     """How the learner fared on the way, by opponent; may be left out."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Anything worth a line in a chart."""
+    match_steps: int = 0
+    """Steps of the matches in which those were taken: in self-play of two, one for two agent-steps.
+    0: the game does not count them."""
 
 
 Play = Callable[[Sequence[Pairing]], pa.Table]

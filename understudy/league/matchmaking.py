@@ -38,6 +38,9 @@ class ByRole:
     """A main agent's share against itself and the other main agents."""
     past: float = 0.5
     """A main agent's share against everybody frozen, the hard ones more."""
+    self_play_at_first: float = 0.3
+    """Instead of `self_play`, as long as no exploiter has been kept: one meets hardly anybody
+    but oneself and one's past, which gets the rest."""
     power: float = 2.0
     """High: a main agent meets hardly anybody but those it loses to."""
     lost_below: float = 0.3
@@ -54,6 +57,8 @@ class ByRole:
     def __post_init__(self) -> None:
         if not (self.self_play >= 0 and self.past >= 0 and self.self_play + self.past <= 1):
             raise ValueError(f"shares {self.self_play} and {self.past} must not exceed 1 together")
+        if not 0 <= self.self_play_at_first <= 1:
+            raise ValueError(f"self_play_at_first is a share, not {self.self_play_at_first}")
 
     def __call__(self, learner: Learner, roster: Roster, payoff: Payoff) -> Opponents:
         """What the learner's role prescribes."""
@@ -64,13 +69,21 @@ class ByRole:
         return self._chosen(learner, roster.opponents(), payoff, "hard")
 
     def _main(self, learner: Learner, roster: Roster, payoff: Payoff) -> Opponents:
-        """Itself, everybody's past, and whom it can no longer beat: what is left is self-play."""
+        """Itself, everybody's past, and whom it can no longer beat.
+
+        What is left for practice is self-play where there is nobody to practise against. While no
+        exploiter has been kept, the share of self-play is one of its own.
+        """
         past = self._chosen(learner, roster.opponents(), payoff, "hard")
-        practice = self._chosen(learner, self.to_practise(learner, roster, payoff), payoff, "hard")
         rest = 1 - self.self_play - self.past
+        hard = self.to_practise(learner, roster, payoff) if rest > 0 else []
+        practice = self._chosen(learner, hard, payoff, "hard")
+        others = [(self.past, past), (rest, practice)] if practice else [(1.0, past)]
         alone = self.self_play if practice else self.self_play + rest
+        if not roster.exploiters():
+            alone = self.self_play_at_first
         mains = self._mains(learner, roster, payoff)
-        return mixed([(self.past, past), (rest, practice), (alone, mains)])
+        return mixed([(1 - alone, mixed(others)), (alone, mains)])
 
     def _mains(self, learner: Learner, roster: Roster, payoff: Payoff) -> Opponents:
         """Each main agent alike: itself, another one, or that one's past if it is too strong."""

@@ -1,13 +1,16 @@
 """Who beats whom: results of every pair, and what they let us believe about its win rate.
 
-A win rate is a Beta posterior: wins, and half the draws, beside losses, on top of a uniform prior.
-So it is defined for no games, only wins and only losses alike, and has a lower bound.
+A win rate is a Beta posterior: wins, and half the draws, beside losses, on top of a prior. So it is
+defined for no games, only wins and only losses alike, and has a lower bound.
 
-New weights have met nobody yet. They inherit a part of what their predecessor has shown, as
-further belief; ratings count only what was really played.
+What counts are matches of these very versions. New weights have met nobody yet: what their
+predecessor played, and what happened while they were trained, is their prior, worth a few matches
+at most. Everybody who asks for a win rate (matchmaking, snapshots, reports) gets the same one, with
+the number of real matches behind it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +19,10 @@ from jaxtyping import Float
 from understudy.data.stats import Estimate, beta_posterior
 
 PRIOR = 1.0  # imagined wins and imagined losses of every pair: any win rate is as likely
+INHERITED_MAX = 4.0
+"""Matches that all a pair has inherited is worth, however many they were. Those were matches of
+other weights, so they must yield to a few of its own: a tenth of what the arena's leagues play of
+every pair. Counted in full, the hundreds of a training job outweighed the matches that followed."""
 Pair = tuple[str, str]
 
 
@@ -39,6 +46,10 @@ class Tally(NamedTuple):
     def plus(self, other: "Tally", weight: float = 1.0) -> "Tally":
         """Both together, the other one weighted."""
         return Tally(*(mine + weight * more for mine, more in zip(self, other, strict=True)))
+
+    def at_most(self, games: float) -> "Tally":
+        """The same shares of no more than so many games."""
+        return self if self.games <= games else Tally().plus(self, games / self.games)
 
     def turned(self) -> "Tally":
         """The same matches from the other side."""
@@ -64,45 +75,47 @@ class Payoff:
         _add(self._played, player, opponent, tally)
 
     def add_prior(self, player: str, opponent: str, tally: Tally) -> None:
-        """Believe, without counting them, matches of weights that are no more."""
+        """Lean towards matches of other weights, without counting them."""
         _add(self._inherited, player, opponent, tally)
 
     def played(self, player: str, opponent: str) -> Tally:
         """What was really played."""
         return _get(self._played, player, opponent)
 
-    def evidence(self, player: str, opponent: str) -> Tally:
-        """What was played, and what was inherited."""
-        return self.played(player, opponent).plus(_get(self._inherited, player, opponent))
+    def prior(self, player: str, opponent: str) -> Tally:
+        """What was inherited, as the few matches it is worth."""
+        return _get(self._inherited, player, opponent).at_most(INHERITED_MAX)
 
     def belief(self, player: str, opponent: str, confidence: float = 0.95) -> Estimate:
-        """The win rate of one against another. Against oneself it is a half, for certain."""
+        """The win rate of one against another; `n` are the matches they really played.
+
+        Against oneself it is a half, for certain.
+        """
         if player == opponent:
             return Estimate(0.5, 0.5, 0.5)
-        return belief(self.evidence(player, opponent), confidence)
+        played = self.played(player, opponent)
+        found = belief(played.plus(self.prior(player, opponent)), confidence)
+        return replace(found, n=int(played.games))
 
     def win_rates(self, player: str, opponents: Sequence[str]) -> Float[np.ndarray, " N"]:
         """The mean belief against each."""
         return np.array([self.belief(player, other).value for other in opponents], dtype=float)
 
-    def pass_on(
-        self, successors: Mapping[str, str], keep: float, frozen: Collection[str] = ()
-    ) -> None:
-        """New versions take over `keep` of the evidence of their predecessors.
+    def pass_on(self, successors: Mapping[str, str], frozen: Collection[str] = ()) -> None:
+        """What predecessors played becomes the prior of the new versions.
 
         `successors` maps each new name to its predecessor, for all learners at once: what one
-        predecessor showed against another is believed of their successors. Against those `frozen`,
-        everybody stays who he was. What had been inherited before is dropped.
+        predecessor showed against another is expected of their successors. Against those `frozen`,
+        everybody stays who he was. What had been inherited before is dropped: older versions have
+        met everybody by now, and nothing is passed on twice.
         """
         found: dict[Pair, Tally] = {}
         names = list(successors)
         for place, new in enumerate(names):
             for other in frozen:
-                tally = self.evidence(successors[new], other)
-                _add(found, new, other, Tally().plus(tally, keep))
+                _add(found, new, other, self.played(successors[new], other))
             for rival in names[place + 1 :]:
-                tally = self.evidence(successors[new], successors[rival])
-                _add(found, new, rival, Tally().plus(tally, keep))
+                _add(found, new, rival, self.played(successors[new], successors[rival]))
         self._inherited = found
 
     def cross(self, rows: Sequence[str], columns: Sequence[str]) -> Float[np.ndarray, "N M"]:

@@ -107,6 +107,10 @@ class Roster:
             and (learner is None or player.learner == learner)
         ]
 
+    def exploiters(self) -> list[str]:
+        """Names of all snapshots of exploiters."""
+        return [*self.snapshots("main exploiter"), *self.snapshots("league exploiter")]
+
     def opponents(self) -> list[str]:
         """Names of all frozen players, oldest first."""
         return [player.name for player in self.frozen]

@@ -31,8 +31,6 @@ class LeagueRecipe:
     matches: int
     """Of every pair whose win rate is not known yet; half of them with sides swapped."""
     matchmaking: Matchmaking = ByRole()  # noqa: RUF009 - frozen
-    keep: float = 0.5
-    """Share of its evidence that a learner's new version takes over. High: slow to see change."""
     anneal: bool = True
     """Let the learning rate of main agents fall to 0 along a line over all rounds. Without it the
     last version is one of many that come and go, and may just have found a new weakness."""
@@ -44,8 +42,9 @@ class LeagueRecipe:
     exploiter_overrides: Overrides = USUAL
 
     def __post_init__(self) -> None:
-        if self.matches < 2 or self.matches % 2:
-            raise ValueError(f"matches must be an even number, not {self.matches}")
+        for name in ("matches", "exploiter_matches"):
+            if (count := getattr(self, name)) < 2 or count % 2:
+                raise ValueError(f"{name} must be an even number, not {count}")
         if self.opponents_max < 1:
             raise ValueError(f"opponents_max must be at least 1, not {self.opponents_max}")
         if not any(slot.role == "main" for slot in self.slots):
@@ -65,8 +64,10 @@ class LeagueRecipe:
         return usual.slowed(1 - (round_number - 1) / self.rounds, 1 - round_number / self.rounds)
 
     def settings(self) -> dict[str, Any]:
-        """All of it, fit for JSON."""
-        return asdict(self) | {"matchmaking": _named(self.matchmaking)}
+        """All that decides what comes of it, fit for JSON."""
+        found = asdict(self) | {"matchmaking": _named(self.matchmaking)}
+        del found["description"]
+        return found
 
 
 def three_roles(
@@ -133,7 +134,8 @@ def with_baselines(name: str, recipe: LeagueRecipe) -> dict[str, LeagueRecipe]:
     more = recipe.agent_steps / recipe.steps_of(main)
     rule = recipe.rules["main"].snapshot
     rule = replace(rule, min_steps=int(rule.min_steps * more), max_steps=int(rule.max_steps * more))
-    alone = replace(recipe, slots=(Slot("main", "main", 1.0),), rules={"main": RoleRules(rule)})
+    rules: dict[Role, RoleRules] = {"main": replace(recipe.rules["main"], snapshot=rule)}
+    alone = replace(recipe, slots=(Slot("main", "main", 1.0),), rules=rules)
     return {
         name: recipe,
         f"{name}-self-play": replace(

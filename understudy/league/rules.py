@@ -72,9 +72,10 @@ class SnapshotRule:
             worst = min(
                 names, key=lambda name: payoff.belief(learner.version, name, self.confidence).low
             )
-            low = payoff.belief(learner.version, worst, self.confidence).low
-            if low > self.beats:
-                return Kept(f"beats all {len(names)}, {worst} the least: above {low:.0%}", True)
+            rate = payoff.belief(learner.version, worst, self.confidence)
+            if rate.low > self.beats:
+                least = f"{worst} the least: above {rate.low:.0%} by {rate.n} matches"
+                return Kept(f"beats all {len(names)}, {least}", True)
         if steps >= self.max_steps:
             return Kept(f"{steps:,} agent-steps have passed", False)
         return None

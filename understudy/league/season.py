@@ -28,7 +28,7 @@ from understudy.league.analysis.exploitability import worst_past
 from understudy.league.analysis.nash import nash, shares_by_name
 from understudy.league.interface import Improve, LearnerJob, Play, TrainingResult
 from understudy.league.matchmaking import Opponents, likeliest
-from understudy.league.payoff import Payoff, Tally
+from understudy.league.payoff import Payoff
 from understudy.league.population import Learner, Player, Roster, initial_roster, version_name
 from understudy.league.recipe import LeagueRecipe
 from understudy.league.state import MISSING, State, check_weights, read_state, write_state
@@ -72,6 +72,8 @@ class Season:
 
         `told` hears how it stands at the beginning and after every round.
         """
+        if resume:
+            read_state(self.folder)  # an old one is refused as such, not for settings it lacks
         begin(self.folder, "league", self._settings(), resume=resume)
         state = self.begun()
         self._tidy(state)
@@ -83,7 +85,8 @@ class Season:
             matches.append_lines(self.folder / matches.MATCHES, state.round, rows)
             self._tidy(state)
             told(state)
-        finish(self.folder, rounds=state.round, agent_steps=state.agent_steps)
+        steps = {"agent_steps": state.agent_steps, "match_steps": state.match_steps}
+        finish(self.folder, rounds=state.round, **steps)
         return state
 
     def begun(self) -> State:
@@ -130,9 +133,11 @@ class Season:
         rows, seeds = self._play(roster, payoff, number, before.seeds)
         after, kept = self._keep(roster, payoff, number)
         steps = before.agent_steps + sum(one.agent_steps for one in outcomes)
+        match_steps = before.match_steps + sum(one.match_steps for one in outcomes)
         entry = {
             "round": number,
             "agent_steps": steps,
+            "match_steps": match_steps,
             "opponents": met,
             "kept": kept,
             "metrics": {
@@ -145,6 +150,7 @@ class Season:
             payoff=payoff,
             round=number,
             agent_steps=steps,
+            match_steps=match_steps,
             seeds=seeds,
             weights=self._digests(after.members()),
             history=(*before.history, entry),
@@ -174,19 +180,23 @@ class Season:
     def _believe(
         self, before: State, planned: Sequence[LearnerJob], outcomes: Sequence[TrainingResult]
     ) -> Payoff:
-        """What is believed of the new versions before they have played."""
+        """What is expected of the new versions before they have played: a prior, nothing counted.
+
+        From their predecessors' matches and their own training. A training job's opponent that is
+        no more stands for its heir.
+        """
         payoff = Payoff.from_json(before.payoff.to_json())
         frozen = before.roster.opponents()
         successors = {
             job.name: learner.version
             for job, learner in zip(planned, before.roster.learners, strict=True)
         }
-        payoff.pass_on(successors, self.recipe.keep, frozen)
+        payoff.pass_on(successors, frozen)
         successor_of = {old: new for new, old in successors.items() if old not in frozen}
         for job, found in zip(planned, outcomes, strict=True):
             for name, tally in found.tallies.items():
                 if (other := successor_of.get(name, name)) in {*frozen, *successors}:
-                    payoff.add_prior(job.name, other, Tally().plus(tally, self.recipe.keep))
+                    payoff.add_prior(job.name, other, tally)
         return payoff
 
     def _play(self, roster: Roster, payoff: Payoff, number: int, used: int) -> tuple[pa.Table, int]:
@@ -260,7 +270,7 @@ def _standing(roster: Roster, after: Roster, payoff: Payoff) -> dict[str, Any]:
             }
             for one in roster.learners
         },
-        "worst": {one.name: worst_past(payoff, one.version, roster) for one in roster.mains()},
+        "worst": {one.name: worst_past(payoff, one, roster) for one in roster.mains()},
         "nash": shares_by_name(names, nash(payoff.matrix(names))),
         "reset": {
             new.name: new.begun_from

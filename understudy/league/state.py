@@ -13,7 +13,7 @@ from understudy.errors import InputError
 from understudy.league.payoff import Payoff
 from understudy.league.population import Learner, Player, Roster
 
-VERSION = 2
+VERSION = 3  # win rates of real matches, inheritance as a weak prior; match-steps
 MISSING = (
     "{folder}: the weights of {name} are missing. Put them back, or start this league over with "
     "--fresh"
@@ -31,6 +31,8 @@ class State:
     """How many are behind it."""
     agent_steps: int = 0
     """Of all learners together."""
+    match_steps: int = 0
+    """In which those were taken, where the game counts them."""
     seeds: int = 0
     """How many seeds of matches have been used."""
     weights: Mapping[str, str] = field(default_factory=dict)
@@ -45,6 +47,7 @@ class State:
             "version": VERSION,
             "round": self.round,
             "agent_steps": self.agent_steps,
+            "match_steps": self.match_steps,
             "seeds": self.seeds,
             "start": self.roster.start,
             "learners": [asdict(learner) for learner in self.roster.learners],
@@ -57,8 +60,6 @@ class State:
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> "State":
         """What `to_json` gave."""
-        if (value["schema"], value["version"]) != ("understudy.league", VERSION):
-            raise ValueError(f"version {value['version']}, this program reads {VERSION}")
         roster = Roster(
             value["start"],
             tuple(Learner(**learner) for learner in value["learners"]),
@@ -69,6 +70,7 @@ class State:
             payoff=Payoff.from_json(value["payoff"]),
             round=value["round"],
             agent_steps=value["agent_steps"],
+            match_steps=value["match_steps"],
             seeds=value["seeds"],
             weights=value["weights"],
             history=tuple(value["history"]),
@@ -82,14 +84,23 @@ def read_state(folder: Path) -> State | None:
         return None
     try:
         value: Any = json.loads(path.read_text())
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or value["schema"] != "understudy.league":
             raise ValueError("not what was written there")
+        _require_readable(path, value["version"])
         return State.from_json(value)
     except (ValueError, KeyError, TypeError) as failure:
         raise InputError(
             f"{path} is damaged ({str(failure) or type(failure).__name__}). Put a copy of it back, "
             "or start this league over with --fresh"
         ) from failure
+
+
+def _require_readable(path: Path, version: int) -> None:
+    if version != VERSION:
+        raise InputError(
+            f"{path} is of version {version}, and this program goes on with version {VERSION} "
+            "only: what is counted has changed. Start this league over with --fresh"
+        )
 
 
 def write_state(folder: Path, state: State) -> None:

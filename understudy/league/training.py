@@ -39,6 +39,7 @@ def train(improve: Improve, job: LearnerJob) -> TrainingResult:
     finish(
         job.out,
         agent_steps=outcomes.agent_steps,
+        match_steps=outcomes.match_steps,
         tallies={name: list(tally) for name, tally in outcomes.tallies.items()},
         metrics=dict(outcomes.metrics),
     )
@@ -67,7 +68,7 @@ def _settings(job: LearnerJob) -> dict[str, Any]:
 
 def _read(facts: Mapping[str, Any]) -> TrainingResult:
     tallies = {name: Tally(*map(float, tally)) for name, tally in facts["tallies"].items()}
-    return TrainingResult(facts["agent_steps"], tallies, facts["metrics"])
+    return TrainingResult(facts["agent_steps"], tallies, facts["metrics"], facts["match_steps"])
 
 
 def player_ref(folder: Path, start: PlayerRef, scripted: frozenset[str], name: str) -> PlayerRef:

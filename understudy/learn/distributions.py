@@ -10,9 +10,12 @@ the network thinks, and no gradient comes from it.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+
+from understudy.learn import compiled_heads
 
 ILLEGAL = -1e9
 """Logit of an illegal option: its probability is exactly 0, yet 0 times it is not NaN."""
@@ -85,10 +88,22 @@ class MaskedCategorical(NamedTuple):
         return self.log_probabilities > ILLEGAL / 2
 
 
+class Judged(NamedTuple):
+    """What the heads say of N actions that were taken."""
+
+    log_prob: Float[Tensor, "N H"]
+    entropy: Float[Tensor, "N H"]
+    """In nats."""
+    kl: Float[Tensor, " N"] | None
+    """Forward divergence KL(teacher || these), summed over heads; None without a teacher."""
+
+
 class Layout(nn.Module):
     """How the options of several heads lie side by side, and padded. Nothing in it is trained."""
 
     position: Int[Tensor, " O"]
+    largest: Float[Tensor, " H"]
+    """The largest entropy a head can have."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         super().__init__()
@@ -97,6 +112,10 @@ class Layout(nn.Module):
         self.heads, self.width = len(sizes), max(sizes)
         real = torch.arange(self.width) < torch.tensor(sizes)[:, None]
         self.register_buffer("position", real.flatten().nonzero()[:, 0], persistent=False)
+        # A head of one option has no entropy at all; 2 only keeps it from dividing by 0.
+        largest = torch.tensor(sizes).clamp(min=2).to(torch.float64).log()
+        self.register_buffer("largest", largest, persistent=False)
+        self.borders = np.cumsum([0, *sizes])
 
     def distribution(
         self, logits: Float[Tensor, "B O"], legal: Bool[Tensor, "B O"]
@@ -108,3 +127,46 @@ class Layout(nn.Module):
         padded = padding.scatter(1, self.position.expand_as(logits), allowed)
         by_head = padded.view(len(logits), self.heads, self.width)
         return MaskedCategorical(by_head.log_softmax(2), self.position)
+
+    def as_share(self, entropy: Float[Tensor, "N H"]) -> Float[Tensor, " N"]:
+        """Mean over heads of the entropy as a share of the largest possible; 1 is pure chance."""
+        return (entropy / self.largest.to(entropy.dtype)).mean(1)
+
+    def sample(
+        self,
+        logits: Float[Tensor, "O B"],
+        legal: Bool[Tensor, "B O"],
+        uniform: Float[Tensor, "B H"],
+    ) -> tuple[Int[Tensor, "B H"], Float[Tensor, "B H"]]:
+        """As `MaskedCategorical.sample`, with log-probabilities by head; logits options first."""
+        if _is_compiled(logits):
+            return compiled_heads.sample(logits, legal, uniform, self.borders)
+        distribution = self.distribution(logits.T, legal)
+        action = distribution.sample(uniform)
+        return action, distribution.log_prob_by_head(action)
+
+    def judge(
+        self,
+        logits: Float[Tensor, "O B"],
+        legal: Bool[Tensor, "B O"],
+        action: Int[Tensor, "B H"],
+        *,
+        teacher: Float[Tensor, "O B"] | None = None,
+    ) -> Judged:
+        """Log-probabilities of what was done, entropies, and the divergence from a teacher.
+
+        Logits lie options first. Gradients flow into `logits` alone.
+        """
+        if _is_compiled(logits):
+            log_prob, entropy, kl = compiled_heads.Judge.apply(  # type: ignore[no-untyped-call]
+                logits, teacher, legal, action, self.borders
+            )
+            return Judged(log_prob, entropy, None if teacher is None else kl)
+        own = self.distribution(logits.T, legal)
+        kl = None if teacher is None else self.distribution(teacher.T.detach(), legal).kl(own)
+        return Judged(own.log_prob_by_head(action), own.entropy_by_head(), kl)
+
+
+def _is_compiled(logits: Tensor) -> bool:
+    """Whether the compiled pass serves them; torch does what it does not."""
+    return logits.device.type == "cpu" and logits.dtype == torch.float32

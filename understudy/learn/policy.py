@@ -1,12 +1,14 @@
 """A policy of several heads, and its weights on disk.
 
-Axes: B decisions, F features, H heads, O options of all heads side by side. Weights lie in a
-safetensors file, which holds numbers and text only: loading it runs no code.
+Axes: B decisions, F features, I inputs (features, and beside them the plan of a match where there
+are plans), M numbers of memory, H heads, O options of all heads side by side, T steps of a
+sequence. Weights lie in a safetensors file, which holds numbers and text only: loading it runs no
+code.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +23,7 @@ from understudy.data.runs import WEIGHTS
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
 from understudy.learn.distributions import Layout, MaskedCategorical
-from understudy.learn.networks import linear, mlp
+from understudy.learn.networks import GRU, linear, mlp
 
 SHAPE_KEY = "understudy.policy"
 _NOW = {"spread": "std"}  # tensors of weights written under another name before
@@ -36,6 +38,12 @@ class PolicyShape:
     """The number of options of each head, in order."""
     hidden: tuple[int, ...]
     """Widths of the hidden layers. More or wider: finer play, slower to train and to run."""
+    memory: int = 0
+    """Units of the recurrent core. 0: it remembers nothing of a match but what it sees now."""
+    plans: int = 0
+    """Rows of the table from which a plan is drawn for each match. 0: it plays without."""
+    plan_width: int = 0
+    """Numbers in a plan."""
 
     def to_json(self) -> str:
         """As it is written into files."""
@@ -50,6 +58,7 @@ class PolicyShape:
                 tuple(map(str, found["features"])),
                 {str(head): int(size) for head, size in found["heads"].items()},
                 tuple(map(int, found["hidden"])),
+                *(int(found.get(name, 0)) for name in ("memory", "plans", "plan_width")),
             )
         except (KeyError, TypeError, AttributeError) as failure:
             raise ValueError(f"not the shape of a policy: {text[:60]}") from failure
@@ -63,39 +72,146 @@ class Output(NamedTuple):
     """The outcome it expects."""
 
 
-class FactoredPolicy(nn.Module):
-    """Chooses one option in each head, independently given the observation."""
+class Acted(NamedTuple):
+    """What a policy chose, and what it remembers after that."""
 
-    mean: Float[Tensor, " F"]
-    std: Float[Tensor, " F"]
-    """Of each feature in training; inputs are brought to mean 0 and spread 1: it learns faster."""
+    action: Int[Tensor, "B H"]
+    log_prob: Float[Tensor, "B H"]
+    memory: Float[Tensor, "B M"]
+
+
+class FactoredPolicy(nn.Module):
+    """Chooses one option in each head, independently given what it sees and remembers.
+
+    Inputs are the features and, where it plays by plans, the plan of the match (`with_plan`). A
+    memory of M = 0 numbers is none: then every decision stands alone.
+    """
+
+    mean: Float[Tensor, " I"]
+    std: Float[Tensor, " I"]
+    """Of each input in training; inputs are brought to mean 0 and spread 1: it learns faster."""
+    table: Float[Tensor, "P L"]
+    """The plans: at first each a unit vector, or statistics of recorded matches (`set_plans`)."""
 
     def __init__(self, shape: PolicyShape, seed: int | None = 0) -> None:
         """First weights drawn from `seed`; None leaves them 0, to be loaded."""
         super().__init__()
         self.shape = shape
         self.layout = Layout(tuple(shape.heads.values()))
-        self.register_buffer("mean", torch.zeros(len(shape.features)))
-        self.register_buffer("std", torch.ones(len(shape.features)))
+        inputs = len(shape.features) + shape.plan_width
+        self.register_buffer("mean", torch.zeros(inputs))
+        self.register_buffer("std", torch.ones(inputs))
+        if shape.plans:
+            self.register_buffer("table", torch.eye(shape.plans, shape.plan_width))
         drawn = None if seed is None else torch.Generator().manual_seed(seed)
-        width = (len(shape.features), *shape.hidden)[-1]
-        self.torso = mlp(len(shape.features), shape.hidden, generator=drawn)
+        width = (inputs, *shape.hidden)[-1]
+        self.torso = mlp(inputs, shape.hidden, generator=drawn)
         # Small first logits: an untrained policy tries every legal option about equally often.
         self.options = linear(width, sum(shape.heads.values()), gain=0.01, generator=drawn)
         self.outcome = linear(width, 1, gain=1.0, generator=drawn)
+        if shape.memory:
+            self.core = GRU(width, shape.memory, generator=drawn)
+            # Nothing at first: with a memory added, a policy plays on as it did without.
+            self.recalled = linear(shape.memory, width, gain=0.0, generator=None)
 
-    def forward(self, observation: Float[Tensor, "B F"]) -> Output:
-        """Logits of every option, and the expected outcome."""
-        hidden = self.torso((observation - self.mean) / self.std)
+    def forward(self, observation: Float[Tensor, "B I"]) -> Output:
+        """Logits of every option, and the expected outcome, of decisions that stand alone."""
+        hidden = self.hidden(observation)
         return Output(self.options(hidden), self.outcome(hidden)[:, 0])
 
+    def hidden(self, observation: Float[Tensor, "B I"]) -> Float[Tensor, "B W"]:
+        """What it makes of single observations."""
+        if self.shape.memory:
+            raise ValueError("this policy has a memory: its decisions hang together, so unroll it")
+        return self._torso(observation)
+
+    def unroll(
+        self,
+        observation: Float[Tensor, "T B I"],
+        first: Bool[Tensor, "T B"],
+        memory: Float[Tensor, "B M"],
+    ) -> tuple[Float[Tensor, "T B W"], Float[Tensor, "B M"]]:
+        """What it makes of sequences, and what it remembers after the last step.
+
+        `first` marks where a match begins and the one before is forgotten.
+        """
+        hidden = self._torso(observation)
+        if not self.shape.memory:
+            return hidden, memory
+        after = self.core(hidden, memory, first)
+        return hidden + self.recalled(after), after[-1]
+
+    def _torso(self, observation: Float[Tensor, "*B I"]) -> Float[Tensor, "*B W"]:
+        result: Tensor = self.torso((observation - self.mean) / self.std)
+        return result
+
+    def logits(self, hidden: Float[Tensor, "N W"]) -> Float[Tensor, "O N"]:
+        """Options first: see `distributions.Layout.judge`."""
+        return torch.addmm(self.options.bias[:, None], self.options.weight, hidden.T)
+
+    def value(self, hidden: Float[Tensor, "N W"]) -> Float[Tensor, " N"]:
+        """The outcome it expects."""
+        value: Tensor = self.outcome(hidden)
+        return value[:, 0]
+
+    def with_plan(
+        self, observation: Float[Tensor, "*B F"], plan: Int[Tensor, "*B"]
+    ) -> Float[Tensor, "*B I"]:
+        """Inputs: features, and beside them the plan with that number."""
+        if not self.shape.plans:
+            return observation
+        return torch.cat([observation, self.table[plan.long()]], -1)
+
+    @torch.no_grad()
+    def act(
+        self,
+        inputs: Float[Tensor, "B I"],
+        legal: Bool[Tensor, "B O"],
+        uniform: Float[Tensor, "B H"],
+        memory: Float[Tensor, "B M"],
+    ) -> Acted:
+        """Draw legal options; all chance lies in `uniform`, numbers from [0, 1]."""
+        hidden = self._torso(inputs)
+        if self.shape.memory:
+            first = torch.zeros(1, len(inputs), dtype=torch.bool, device=inputs.device)
+            memory = self.core(hidden[None], memory, first)[0]
+            hidden = hidden + self.recalled(memory)
+        return Acted(*self.layout.sample(self.logits(hidden), legal, uniform), memory)
+
     def standardise(self, mean: Float[Tensor, " F"], std: Float[Tensor, " F"]) -> None:
-        """Set what inputs are measured against; a feature that never varies is only shifted."""
-        self.mean.copy_(mean)
-        self.std.copy_(torch.where(std > 1e-6, std, 1.0))
+        """Set what features are measured against; one that never varies is only shifted."""
+        self.mean[: len(mean)] = mean
+        self.std[: len(std)] = torch.where(std > 1e-6, std, 1.0)
+
+    def set_plans(self, table: Float[Tensor, "P L"]) -> None:
+        """Draw plans from these rows, such as a statistic of each recorded match."""
+        self.table.copy_(table)
+
+    def extended(self, *, memory: int = 0, plans: int = 0, seed: int = 0) -> "FactoredPolicy":
+        """A copy with a memory of so many units and as many plans; at first it plays the same.
+
+        What the policy has of either already stays as it is.
+        """
+        shape = replace(
+            self.shape,
+            memory=self.shape.memory or memory,
+            plans=self.shape.plans or plans,
+            plan_width=self.shape.plan_width or plans,
+        )
+        result, own = FactoredPolicy(shape, seed), self.state_dict()
+        added = shape.plan_width - self.shape.plan_width
+        for name, tensor in result.state_dict().items():
+            if name not in own:
+                continue
+            if added and tensor.shape != own[name].shape:  # inputs, to which plans were added
+                tensor[..., : own[name].shape[-1]] = own[name]
+                tensor[..., own[name].shape[-1] :] = float(name == "std")
+            else:
+                tensor.copy_(own[name])
+        return result
 
     def distribution(
-        self, observation: Float[Tensor, "B F"], legal: Bool[Tensor, "B O"]
+        self, observation: Float[Tensor, "B I"], legal: Bool[Tensor, "B O"]
     ) -> MaskedCategorical:
         """The distribution over the legal options of each head."""
         output: Output = self(observation)
@@ -103,7 +219,7 @@ class FactoredPolicy(nn.Module):
 
     def log_prob(
         self,
-        observation: Float[Tensor, "B F"],
+        observation: Float[Tensor, "B I"],
         action: Int[Tensor, "B H"],
         legal: Bool[Tensor, "B O"],
     ) -> Float[Tensor, " B"]:
@@ -112,7 +228,7 @@ class FactoredPolicy(nn.Module):
 
     @torch.no_grad()
     def probabilities(
-        self, observation: Float[Tensor, "B F"], legal: Bool[Tensor, "B O"]
+        self, observation: Float[Tensor, "B I"], legal: Bool[Tensor, "B O"]
     ) -> Float[Tensor, "B O"]:
         """Of every option; those of each head sum to one, illegal ones are exactly 0."""
         return self.distribution(observation, legal).probabilities()
@@ -120,12 +236,12 @@ class FactoredPolicy(nn.Module):
     @torch.no_grad()
     def sample(
         self,
-        observation: Float[Tensor, "B F"],
+        observation: Float[Tensor, "B I"],
         legal: Bool[Tensor, "B O"],
         uniform: Float[Tensor, "B H"],
     ) -> Int[Tensor, "B H"]:
         """Draw legal options; all chance lies in `uniform`, numbers from [0, 1]."""
-        return self.distribution(observation, legal).sample(uniform)
+        return self.layout.sample(self.logits(self.hidden(observation)), legal, uniform)[0]
 
 
 def save_policy(folder: Path, policy: FactoredPolicy, *, name: str = WEIGHTS) -> None:

@@ -18,8 +18,9 @@ Progress = Callable[[int, int, Mapping[str, float]], None]
 Inputs = Mapping[str, Sequence[Path]]
 """The files a recipe reads, by their role: samples, weights, goals, recordings, splits."""
 
-_NO_PLAY = "'{}' learns from samples, not by playing; leave out --from and such"
-_NO_WEIGHTS = "'{}' begins anew and takes no weights; leave out --init"
+_NO_PLAY = "learns from samples, not by playing"
+_NO_WEIGHTS = "begins anew and takes no weights"
+_FROM_INSTEAD = "begins with what --from names"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +30,15 @@ class TrainOptions:
     init: Path | None = None
     """The model, its folder or file, whose weights to begin with."""
     start: str | None = None
-    """The model to learn on from by playing: one of the run, or a folder."""
+    """The model to learn on from: one of the run, or a folder."""
     iterations: int | None = None
     rollouts: int | None = None
     updates: int | None = None
     pseudo_reward: float | None = None
+    memory: int | None = None
+    """Units of a recurrent core to give to a policy that has none."""
+    plans: int | None = None
+    """Plans to give to a policy that has none."""
     own: Mapping[str, Any] = field(default_factory=dict)
     """What only this game's recipes can be told, by name."""
 
@@ -43,11 +48,24 @@ class TrainOptions:
         given = {name: value for name, value in shared.items() if value is not None}
         for name in given:
             if name not in names:
-                raise InputError((_NO_WEIGHTS if name == "init" else _NO_PLAY).format(recipe))
+                no_init = _FROM_INSTEAD if "start" in names else _NO_WEIGHTS
+                option = "from" if name == "start" else name.replace("_", "-")
+                reason = no_init if name == "init" else _NO_PLAY
+                raise InputError(f"'{recipe}' {reason}; leave out --{option}")
         for name in self.own:
             if name not in names:
                 raise InputError(f"'{recipe}' takes no option '{name}'")
         return given | dict(self.own)
+
+
+def start_weights(run: Run, start: str) -> list[Path]:
+    """The files of the model to begin with, for a manifest; InputError where there are none."""
+    folder = run.find_model(start)
+    if weights := sorted(folder.glob("weights.*")):
+        return weights
+    raise InputError(
+        f"{folder} holds no weights yet. Finish its training: run the same command again"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

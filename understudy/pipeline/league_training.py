@@ -56,7 +56,7 @@ def train(recipe: RLRecipe, job: LearnerJob) -> TrainingResult:
         memory=memory,
     )
     tallies = {name: Tally(*map(float, counts)) for name, counts in improved.tally.items()}
-    return TrainingResult(improved.agent_steps, tallies, improved.metrics)
+    return TrainingResult(improved.agent_steps, tallies, improved.metrics, improved.match_steps)
 
 
 def improve(

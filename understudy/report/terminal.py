@@ -131,8 +131,9 @@ def _heads_table(title: str, heads: Mapping[str, Mapping[str, float]]) -> Table:
 
 def league_table(summary: Mapping[str, Any], most: int = 15) -> Table:
     """The strongest of a league, and below them how weak its main agents are."""
-    title = f"{summary['rounds']} rounds, {summary['agent_steps']:,} agent-steps, "
-    title += f"{summary['matches']:,} matches; Elo: {summary['elo_scale']}"
+    title = f"{summary['rounds']} rounds, {summary['agent_steps']:,} agent-steps in "
+    title += f"{summary['match_steps']:,} match-steps, {summary['matches']:,} matches; "
+    title += f"Elo: {summary['elo_scale']}"
     table = Table(title=title, title_justify="left", show_footer=False)
     for name in ("player", "role"):
         table.add_column(name, overflow="fold")
@@ -153,7 +154,10 @@ def _weaknesses(summary: Mapping[str, Any]) -> list[str]:
     lines = []
     for main, worst in summary["minimum_win_rate"].items():
         if worst is not None:
-            lines.append(f"{main} fares worst against {worst['opponent']}: {_rate(worst)}")
+            among = f"of {worst['among']} past selves"
+            lines.append(
+                f"{main} fares worst, {among}, against {worst['opponent']}: {_rate(worst)}"
+            )
     for target, found in summary["best_response"].items():
         steps = f"after {found['agent_steps']:,} agent-steps"
         lines.append(f"an approximate best response of {target} wins {_rate(found)} {steps}")
@@ -161,4 +165,5 @@ def _weaknesses(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _rate(found: Mapping[str, Any]) -> str:
-    return f"{found['mean']:.1%} ({found['low']:.1%} to {found['high']:.1%})"
+    interval = f"({found['low']:.1%} to {found['high']:.1%})"
+    return f"{found['mean']:.1%} {interval} of {found['matches']:,} matches"

@@ -19,6 +19,13 @@ OutOption = Annotated[
     Path | None,
     typer.Option("--out", "-o", help="Where to write: the run's folder. [default: runs/GAME]"),
 ]
+MemoryOption = Annotated[
+    int | None, typer.Option(help="Units of a recurrent core to add when refining.", min=1)
+]
+PlansOption = Annotated[
+    int | None,
+    typer.Option(help="Plans to add when refining; one is drawn for each match.", min=1),
+]
 SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.", min=0, max=10**9)]
 WorkersOption = Annotated[
     str | None,

@@ -38,7 +38,6 @@ TINY = RLRecipe(
     updates=3,
     matches=8,
     steps=8,
-    batch_size=6,
     staleness_max=8,
     learning_rate=0.01,
     log_every=2,
@@ -80,7 +79,7 @@ def test_the_best_play_is_found(objective, critic):
         critic=critic,
         opponents=((SELF, 1.0), ("right", 1.0)),
         matches=64,
-        batch_size=64,
+        updates=3,
         decay=0.0,
         learning_rate=0.03,
     )
@@ -200,10 +199,10 @@ def test_play_is_one_iteration_old_when_it_arrives_and_never_stale():
     lags = []
     update = one.update
 
-    def watched():
+    def watched(number):
         one.replay.forget(one.version)
         lags.append({one.version - int(part.version[0]) for part in one.replay.parts})
-        update()
+        return update(number)
 
     one.update = watched
     one.run(4, Actors(0))
@@ -214,7 +213,7 @@ def test_play_is_one_iteration_old_when_it_arrives_and_never_stale():
 
 
 def test_a_longer_replay_is_bounded_by_staleness():
-    one = learner(replace(TINY, replay=9, staleness_max=7))
+    one = learner(replace(TINY, replay=9, uses=0.75, staleness_max=7))
     one.run(6, Actors(0))
     assert one.since.lag_max == 7
 
@@ -354,9 +353,34 @@ def test_a_senseless_setting_is_refused(wrong):
         replace(TINY, **wrong)
 
 
-def test_a_batch_larger_than_an_iteration_is_refused():
-    with pytest.raises(ValueError, match="batch_size 99 is more than the 2 x 12 sequences"):
-        learner(replace(TINY, batch_size=99))
+def test_more_updates_than_sequences_are_refused():
+    with pytest.raises(ValueError, match=r"25 updates are more than the .* x 2 x 12 sequences"):
+        learner(replace(TINY, updates=25, staleness_max=99))
+
+
+def test_a_critic_that_learns_alone_to_the_end_is_refused():
+    with pytest.raises(ValueError, match="so the policy would never learn"):
+        replace(TINY, critic=(4,), critic_first=6)
+
+
+@pytest.mark.parametrize(("updates", "uses"), [(3, 1.0), (5, 1.0), (7, 2.0)])
+def test_every_sequence_of_an_iteration_is_used_just_as_often(updates, uses):
+    one = learner(replace(TINY, updates=updates, uses=uses, staleness_max=99))
+    one.run(3, Actors(0))
+    assert all((counts == uses).all() for counts in one.replay.uses)
+
+
+def test_match_steps_are_counted_beside_agent_steps():
+    one = learner()  # half of the eight matches are self-play: two agent-steps to a match-step
+    one.run(3, Actors(0))
+    assert one.match_steps == 3 * 2 * 8 * 8
+    assert one.agent_steps == 3 * 2 * 8 * (4 * 2 + 4)
+
+
+def test_play_is_of_the_newest_policy_where_it_may_not_run_ahead():
+    one = learner(replace(TINY, ahead=False))
+    one.run(3, Actors(0))
+    assert one.since.lag_max == TINY.updates - 1
 
 
 def test_settings_are_plain_and_complete():

@@ -16,7 +16,7 @@ from tests.learn.rl.toy_play import (
     toy_policy,
 )
 from understudy.learn.rl.actor_critic import ActorCritic
-from understudy.learn.rl.losses.common import OnlineObjective, mean_of, normalised_entropy
+from understudy.learn.rl.losses.common import OnlineObjective, effective_samples, mean_of
 from understudy.learn.rl.losses.ppo import PPO, normalised
 from understudy.learn.rl.losses.vtrace import OffPolicy
 from understudy.learn.rl.returns import gae, lambda_returns, upgo, vtrace
@@ -224,7 +224,7 @@ def test_entropy_is_a_share_of_what_is_possible():
     policy = toy_policy(scale=0.0)
     everything = torch.ones(2, 9, dtype=torch.bool)
     even = policy.distribution(torch.zeros(2, 3).double(), everything)
-    same(normalised_entropy(even, HEADS), torch.ones(2).double())
+    same(policy.layout.as_share(even.entropy_by_head()), torch.ones(2).double())
 
 
 def test_the_parts_add_up_by_their_weights():
@@ -259,10 +259,23 @@ def test_ppo_is_the_clipped_surrogate():
     objective = PPO(clip=0.3, lambda_=0.8, value_weight=0.4)
     found, expected = objective(learner, play).value, -gain.mean() + 0.4 * error
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-7)  # for the 1e-8 in the spread
-    outside = ((ratio - 1).abs() > 0.3).double().mean()
-    same(objective(learner, play).metrics["clipped"], outside)
-    assert 0.1 < outside < 0.9
+    assert 0.1 < ((ratio - 1).abs() > 0.3).double().mean() < 0.9
+    share = ratio.sum().square() / ratio.square().sum() / ratio.numel()
+    same(objective(learner, play).metrics["effective_samples"], share.detach())
     assert (gradient(found, learner) - gradient(expected, learner)).abs().max() < 1e-7
+
+
+def test_the_effective_sample_size_is_a_share_of_what_counts():
+    counts = torch.ones(2, 3, dtype=torch.bool)
+    even = torch.full((2, 3), 1.7)
+    same(effective_samples(even, counts), torch.tensor(1.0))
+    lone = torch.tensor([[0.0, -99.0, -99.0], [-99.0, -99.0, -99.0]])
+    same(effective_samples(lone, counts), torch.tensor(1 / 6))
+    counts[1] = False
+    same(
+        effective_samples(torch.tensor([[0.0, 0.0, -99.0], [7.0, 8.0, 9.0]]), counts),
+        torch.tensor(2 / 3),
+    )
 
 
 def test_before_any_update_ppo_is_the_plain_policy_gradient():

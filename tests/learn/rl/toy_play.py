@@ -47,6 +47,8 @@ def toy_play(seed=0, *, off=0.5, terminated=0.2):
     return Trajectories(
         observation=observation,
         others=normal(STEPS + 1, MATCHES, 3),
+        first=torch.zeros(STEPS + 1, MATCHES, dtype=torch.bool),
+        plan=torch.zeros(STEPS + 1, MATCHES, dtype=torch.int16),
         legal=legal,
         action=action.view(STEPS, MATCHES, 3),
         log_prob=played + off * normal(STEPS, MATCHES, 3),
@@ -54,6 +56,8 @@ def toy_play(seed=0, *, off=0.5, terminated=0.2):
         discount=torch.where(over, 0.0, 0.9).double(),
         truncated=torch.zeros(STEPS, MATCHES, dtype=torch.bool),
         counts=torch.ones(STEPS, MATCHES, dtype=torch.bool),
+        memory=torch.zeros(MATCHES, 0, dtype=torch.float64),
+        teacher_memory=torch.zeros(MATCHES, 0, dtype=torch.float64),
         version=torch.zeros(MATCHES, dtype=torch.long),
     )
 

@@ -225,6 +225,7 @@ class Scripted:
     """Trains as cloning does; on the validation split (30 rows at once) it says what it is told."""
 
     losses: tuple[float, ...]
+    by_outcome = False
 
     def __call__(self, policy, batch):
         if len(batch.action) != 30:
@@ -238,6 +239,8 @@ SEEN: dict = {}
 
 @dataclass(frozen=True)
 class Noisy:
+    by_outcome = False
+
     def __call__(self, policy, batch):
         loss, metrics = Cloning()(policy, batch)
         return Loss(loss * (1 + torch.rand(())), metrics)
@@ -326,6 +329,8 @@ def test_a_damaged_evaluation_is_refused(samples, recipe, tmp_path):
 def test_a_loss_that_is_no_number_ends_training_and_spoils_nothing(samples, recipe, tmp_path):
     @dataclass(frozen=True)
     class Exploding:
+        by_outcome = False
+
         def __call__(self, policy, batch):
             loss = Cloning()(policy, batch).value
             return Loss(loss * (math.nan if next(calls) == 6 else 1.0), {})
@@ -341,6 +346,8 @@ def test_a_loss_that_is_no_number_ends_training_and_spoils_nothing(samples, reci
 def test_a_gradient_that_is_no_number_ends_training_too(samples, recipe, tmp_path):
     @dataclass(frozen=True)
     class Cliff:
+        by_outcome = False
+
         def __call__(self, policy, batch):
             return Loss((policy(batch.observation).value.sum() * 0).sqrt(), {})
 

@@ -53,6 +53,7 @@ def player(name, rating):
 
 STATE = {
     "start": "clone",
+    "match_steps": 250,
     "players": [frozen("clone"), frozen("main-002", "main", 2, "clone")],
     "history": [
         entry(1),
@@ -67,6 +68,7 @@ STATE = {
 SUMMARY = {
     "rounds": 3,
     "agent_steps": 300,
+    "match_steps": 250,
     "matches": 60,
     "elo_scale": "400 points are odds of 10 to 1; clone has 1000",
     "players": [player("main-003", 1200.0), player("main-002", 1100.0), player("clone", 1000.0)],
@@ -85,9 +87,15 @@ SUMMARY = {
     "nash": {"main-003": 1.0},
     "relative_population_performance": 0.8,
     "minimum_win_rate": {
-        "main": {"opponent": "clone", "mean": 0.6, "low": 0.5, "high": 0.7}
+        "main": {
+            "opponent": "clone", "among": 2, "matches": 20, "mean": 0.6, "low": 0.5, "high": 0.7,
+        }
     },
-    "best_response": {"main": {"mean": 0.7, "low": 0.65, "high": 0.75}},
+    "best_response": {
+        "main": {
+            "agent_steps": 5000, "matches": 400, "mean": 0.7, "low": 0.65, "high": 0.75,
+        }
+    },
     "highlights": [
         {
             "kind": "upset", "match": "clone-main-003-7", "round": 3, "seed": 7,
@@ -154,7 +162,27 @@ def test_rating_curves_have_bands(folder):
 def test_a_best_response_is_shown_from_its_targets_side(folder):
     html = panel(folder, "League")
     assert "30.0\u00a0% <small>25.0\u00a0% to 35.0\u00a0%</small>" in html
-    assert [e.text for e in found(html, "row-label")][:2] == ["worst past", "best response"]
+    assert [e.text for e in found(html, "row-label")][:2] == [
+        "worst past, least of 2; 20 matches",
+        "best response; 5,000 agent-steps, 400 matches",
+    ]
+
+
+def test_steps_of_matches_stand_beside_those_of_agents(folder, tmp_path):
+    other = league(tmp_path / "leagues" / "self-play", summary=SUMMARY | {"match_steps": 150})
+    (one,) = comparison_panel([folder, other])
+    rows = [[cell.text for cell in row] for row in parsed(one.html).iter("tr")]
+    assert ["quick", "3", "300", "250", "60"] in rows
+    assert ["self-play", "3", "300", "150", "60"] in rows
+
+
+@pytest.mark.parametrize("name", ["league_state.json", "summary.json"])
+def test_a_league_of_an_earlier_version_is_one_line_with_a_cure(folder, name):
+    old = json.loads((folder / name).read_text())
+    del old["match_steps"]
+    (folder / name).write_text(json.dumps(old))
+    with pytest.raises(InputError, match=rf"{name} is of an earlier version.* --fresh"):
+        league_panels(folder)
 
 
 def test_nash_shares_are_summed_by_learner(folder):
@@ -185,11 +213,12 @@ def test_a_match_to_watch_is_linked_once_its_replay_is_there(folder):
 
 def test_leagues_are_compared_where_there_are_several(folder, tmp_path):
     assert comparison_panel([folder]) == []
-    weak = {"best_response": {"main": {"mean": 0.9, "low": 0.85, "high": 0.95}}}
+    strong = {"mean": 0.9, "low": 0.85, "high": 0.95}
+    weak = {"best_response": {"main": SUMMARY["best_response"]["main"] | strong}}
     other = league(tmp_path / "leagues" / "self-play", summary=SUMMARY | weak)
     (one,) = comparison_panel([folder, other, tmp_path / "not-begun"])
     labels = [e.text for e in found(one.html, "row-label") if e.text]
-    assert labels == ["quick", "self-play"] * 2
+    assert [label.split(",")[0].split(";")[0] for label in labels] == ["quick", "self-play"] * 2
     assert "10.0\u00a0% <small>" in one.html
 
 

@@ -9,6 +9,7 @@ from understudy.learn.recipe import Recipe
 from understudy.learn.rl.env import SELF
 from understudy.learn.rl.losses.vtrace import OffPolicy
 from understudy.learn.rl.recipe import START, RLRecipe
+from understudy.learn.supervised.awr import AdvantageWeighted
 from understudy.learn.supervised.cloning import Cloning
 from understudy.learn.supervised.recipe import PolicyRecipe
 
@@ -36,6 +37,23 @@ imitate_quick = replace(
     evaluate_every=300,
     checkpoint_every=300,
 )
+awr = replace(
+    imitate,
+    description="on from a clone: decisions count by how much better than expected it ended (AWR)",
+    objective=AdvantageWeighted(),
+    start="imitate",
+    steps=3_000,
+    learning_rate=1e-3,
+    evaluate_every=250,
+    checkpoint_every=250,
+)
+awr_quick = replace(
+    awr,
+    description="the same in under a minute, for demos and tests",
+    start="imitate-quick",
+    steps=1_500,
+    learning_rate=2e-3,
+)
 
 GROUPS = (("move_x", "move_y"), ("aim_x", "aim_y"), ("fire",), ("ability",), ("interact",))
 
@@ -58,7 +76,6 @@ refine = RLRecipe(
     updates=4,
     matches=512,
     steps=32,
-    batch_size=320,
     critic=(128, 128),
     critic_first=10,
     learning_rate=1e-4,
@@ -79,6 +96,8 @@ RECIPES: Final[dict[str, Recipe]] = {
     "imitate": imitate,
     "imitate-quick": imitate_quick,
     "imitate-small": imitate_small,
+    "awr": awr,
+    "awr-quick": awr_quick,
     "refine": refine,
     "refine-quick": refine_quick,
 }

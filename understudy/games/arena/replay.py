@@ -91,7 +91,9 @@ def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
     layout = int(world.layout[0])
     names = [outline["player_0"], outline["player_1"]]
     score = float(outline["score"])
-    policy, value = zip(*(_thoughts(run, n, views[:, k]) for k, n in enumerate(names)), strict=True)
+    seed = int(outline["seed"])
+    thoughts = (_thoughts(run, name, views[:, k], seed, k) for k, name in enumerate(names))
+    policy, value = zip(*thoughts, strict=True)
     boxes = r.COVER[layout].T
     return {
         "schema": "understudy.arena.replay",
@@ -169,14 +171,15 @@ def _outcome(names: list[str], score: float, ending: str) -> str:
 
 
 def _thoughts(
-    run: Run, name: str, views: Array
+    run: Run, name: str, views: Array, seed: int, slot: int
 ) -> tuple[dict[str, list[list[float]]] | None, list[float] | None]:
     """A trained player's distribution over options and its value at each step; None for a bot."""
     folder = run.model(name)
     if not folder.is_dir():
         return None, None
-    from understudy.games.arena.play.policy import PolicyPlayer
+    from understudy.games.arena.play.policy import ArenaPolicy
 
-    heads, value = PolicyPlayer.load(folder).distribution(np.ascontiguousarray(views))
+    shown = np.ascontiguousarray(views)
+    heads, value = ArenaPolicy.load(folder).distribution(shown, seed, slot)
     rounded = {head: np.round(p.astype(np.float64), 3).tolist() for head, p in heads.items()}
     return rounded, np.round(value.astype(np.float64), 3).tolist()

@@ -121,16 +121,24 @@ class _Plain:
         """Lets a player choose in some matches; chance depends on seed, slot and step alone."""
         if ref.weights is None:
             return lambda seen, which, slot: game.script(ref.name, which, slot)
-        from understudy.learn.policy import load_policy
-        from understudy.learn.rl.opponents import act_for
+        import torch
 
-        policy = load_policy(ref.weights, self.decisions)
+        from understudy.learn.policy import load_policy
+        from understudy.learn.rl.opponents import PolicyPlayer
+
+        player = PolicyPlayer(load_policy(ref.weights, self.decisions), len(seeds), 2)
         rng = [[np.random.default_rng((seed, slot)) for seed in seeds] for slot in (0, 1)]
         heads = len(self.decisions.heads)
+        if player.remembers:
+            for slot, draws in enumerate(rng):
+                player.begin(np.arange(len(seeds)), slot, np.array([one.random() for one in draws]))
 
         def set_actions(seen: "Observation", which: Array, slot: int) -> None:
             uniform = np.stack([rng[slot][place].random(heads, np.float32) for place in which])
-            act_for(policy, game, seen, which, np.full(len(which), slot), uniform)
+            slots = np.full(len(which), slot)
+            shown = (part[which, slots] for part in seen)
+            chosen = player.act(shown, torch.from_numpy(uniform), which, slots)
+            game.set_actions(which, slots, chosen)
 
         return set_actions
 

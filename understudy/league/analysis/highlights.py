@@ -63,7 +63,7 @@ def _best_exploit(
     rows: list[Mapping[str, Any]], roster: Roster, payoff: Payoff
 ) -> Highlight | None:
     """Won by the exploiter that most surely beats a main agent."""
-    exploiters = {*roster.snapshots("main exploiter"), *roster.snapshots("league exploiter")}
+    exploiters = {*roster.exploiters()}
     mains = {*roster.snapshots("main"), *(main.version for main in roster.mains())}
     won = [row for row in rows if winner(row) in exploiters and loser(row) in mains]
     if not won:
@@ -73,8 +73,9 @@ def _best_exploit(
         return payoff.belief(winner(row), loser(row)).low
 
     best = max(won, key=sureness)
-    rate = payoff.belief(winner(best), loser(best)).value
-    return _told("best exploit", best, f"{winner(best)} beats {loser(best)} in {rate:.0%}")
+    rate = payoff.belief(winner(best), loser(best))
+    why = f"{winner(best)} beats {loser(best)} in {rate.value:.0%}, by {rate.n} matches"
+    return _told("best exploit", best, why)
 
 
 def _upset(rows: list[Mapping[str, Any]], ratings: Mapping[str, Estimate]) -> Highlight | None:

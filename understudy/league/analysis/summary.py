@@ -55,6 +55,7 @@ def summarise(
     return {
         "rounds": state.round,
         "agent_steps": state.agent_steps,
+        "match_steps": state.match_steps,
         "matches": len(lines),
         "elo_scale": f"400 points are odds of 10 to 1; {state.roster.start} has {ANCHOR:.0f}",
         "players": sorted(
@@ -67,8 +68,7 @@ def summarise(
         "own_nash": own_nash(state),
         "relative_population_performance": _against_the_beginning(state.roster, rates),
         "minimum_win_rate": {
-            main.name: worst_past(state.payoff, main.version, state.roster)
-            for main in state.roster.mains()
+            main.name: worst_past(state.payoff, main, state.roster) for main in state.roster.mains()
         },
         "best_response": dict(exploits),
         "highlights": [

@@ -10,20 +10,23 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from understudy.learn.distributions import MaskedCategorical
 from understudy.learn.networks import linear, mlp
-from understudy.learn.policy import FactoredPolicy, Output
+from understudy.learn.policy import FactoredPolicy
 from understudy.learn.rl.trajectories import Trajectories
 
 
 class ActorCriticOutput(NamedTuple):
-    """What the learner thinks of some sequences; the rows of choices are T * B."""
+    """What the learner thinks of some sequences."""
 
-    distribution: MaskedCategorical
-    teacher: MaskedCategorical | None
-    """What the teacher would have done."""
     log_prob: Float[Tensor, "T B H"]
     """Of what was done, by the policy as it is now."""
+    entropy: Float[Tensor, "T B"]
+    """Mean over heads of the entropy as a share of the largest possible; 1 is pure chance."""
+    kl: Float[Tensor, "T B"] | None
+    """Forward divergence KL(teacher || policy), summed over heads; None if nobody asked.
+
+    Forward: the student may add what the teacher never does, but is kept from giving up what the
+    teacher does often."""
     value: Float[Tensor, "T B"]
     bootstrap: Float[Tensor, " B"]
     """The value after the last step."""
@@ -65,43 +68,49 @@ class ActorCritic(nn.Module):
         return self._teacher[0] if self._teacher else None
 
     def evaluate_actions(self, play: Trajectories, *, ask_teacher: bool) -> ActorCriticOutput:
-        """Look at sequences; gradients flow into `choices`, `log_prob` and the values."""
-        rows = play.steps * play.size
-        observation = play.observation.flatten(0, 1)
-        legal = play.legal.flatten(0, 1)
-        output = self._look(observation)
-        distribution = self.policy.layout.distribution(output.logits[:rows], legal)
-        log_prob = distribution.log_prob_by_head(play.action.flatten(0, 1))
-        own = output.value.view(play.steps + 1, play.size)
-        value = own if self.critic is None else self._value(play)
+        """Look at sequences; gradients flow into all but the bootstrap.
+
+        Beside a critic the policy's own guess does not move what its choices rest on.
+        """
+        policy, rows = self.policy, play.steps * play.size
+        inputs = policy.with_plan(play.observation, play.plan)
+        hidden = policy.unroll(inputs, play.first, play.memory)[0].flatten(0, 1)
+        judged = policy.layout.judge(
+            policy.logits(hidden[:rows]),
+            play.legal.flatten(0, 1),
+            play.action.flatten(0, 1),
+            teacher=self._advice(play) if ask_teacher else None,
+        )
+        guessed = policy.value(hidden if self.critic is None else hidden.detach())
+        own = guessed.view(play.steps + 1, play.size)
+        value = own if self.critic is None else self._value(inputs, play.others)
         return ActorCriticOutput(
-            distribution,
-            self._advice(observation[:rows], legal) if ask_teacher else None,
-            log_prob.view_as(play.log_prob),
+            judged.log_prob.view_as(play.log_prob),
+            policy.layout.as_share(judged.entropy).view_as(play.reward),
+            None if judged.kl is None else judged.kl.view_as(play.reward),
             value[:-1],
             value[-1].detach(),
             None if self.critic is None else own[:-1],
         )
 
-    def _look(self, observation: Float[Tensor, "N F"]) -> Output:
-        """As the policy does; beside a critic its own guess does not move what choices rest on."""
-        policy = self.policy
-        hidden = policy.torso((observation - policy.mean) / policy.std)
-        guessed = policy.outcome(hidden if self.critic is None else hidden.detach())
-        return Output(policy.options(hidden), guessed[:, 0])
-
-    def _value(self, play: Trajectories) -> Float[Tensor, "T1 B"]:
+    def _value(
+        self, inputs: Float[Tensor, "T1 B I"], others: Float[Tensor, "T1 B G"]
+    ) -> Float[Tensor, "T1 B"]:
         """The critic's, of every state; all players' features are brought to the same scale."""
         assert self.critic is not None
-        mean, std = self.policy.mean, self.policy.std
-        players = 1 + play.others.shape[2] // len(mean)
-        everything = torch.cat([play.observation, play.others], 2)
-        seen = (everything - mean.repeat(players)) / std.repeat(players)
+        policy, features = self.policy, len(self.policy.shape.features)
+        players = others.shape[2] // features
+        mean = torch.cat([policy.mean, policy.mean[:features].repeat(players)])
+        std = torch.cat([policy.std, policy.std[:features].repeat(players)])
+        seen = (torch.cat([inputs, others], 2) - mean) / std
         value: Tensor = self.critic(seen.flatten(0, 1))
-        return value.view(play.steps + 1, play.size)
+        return value.view(seen.shape[:2])
 
     @torch.no_grad()
-    def _advice(self, observation: Float[Tensor, "N F"], legal: Tensor) -> MaskedCategorical:
+    def _advice(self, play: Trajectories) -> Float[Tensor, "O N"]:
+        """The teacher's logits."""
         if self.teacher is None:
             raise ValueError("there is no teacher to keep near to: set kl_weight to 0")
-        return self.teacher.distribution(observation, legal)
+        inputs = self.teacher.with_plan(play.observation[:-1], play.plan[:-1])
+        hidden = self.teacher.unroll(inputs, play.first[:-1], play.teacher_memory)[0]
+        return self.teacher.logits(hidden.flatten(0, 1))

@@ -1,10 +1,11 @@
-"""Where rollouts are played: in this process, in local processes, or on a Dask cluster.
+"""Where rollouts are played: in this process or its threads, in others, or on a Dask cluster.
 
 A rollout is a pure function of its job, so it does not matter who plays it, and one that was lost
 with its process is simply played again.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from understudy import workers
@@ -19,18 +20,29 @@ if TYPE_CHECKING:  # distributed takes a second to import, and few runs need it
 class Actors:
     """Plays jobs while the caller goes on with something else."""
 
-    def __init__(self, where: str | int | None = 0) -> None:
-        """`where` is as everywhere: 0 for this process, a number of others, or an address."""
+    def __init__(self, where: str | int | None = 0, *, threads: int = 0) -> None:
+        """`where` is as everywhere: 0 for this process, a number of others, or an address.
+
+        `threads` of this process serve where policies think on a card that they share.
+        """
         self._where = workers.parse(where)
+        self._threads = ThreadPoolExecutor(threads) if threads else None
         self._jobs: list[Job] = []
         self._futures: list[Any] = []  # Dask's are of a class of their own
         self._processes: list[Process] = []
         self._client: Client | None = None
 
+    @property
+    def share_a_card(self) -> bool:
+        """Whether they are threads of the learner's process."""
+        return self._threads is not None
+
     def __enter__(self) -> "Actors":
         return self
 
     def __exit__(self, *failure: object) -> None:
+        if self._threads is not None:
+            self._threads.shutdown()
         for process in self._processes:
             process.close()
         if self._client is not None:
@@ -39,11 +51,15 @@ class Actors:
     def start(self, jobs: Sequence[Job]) -> None:
         """Begin to play these; in this process they wait until they are asked for."""
         self._jobs = list(jobs)
-        if self._where != 0:
+        if self._threads is not None:
+            self._futures = [self._threads.submit(collect, job) for job in jobs]
+        elif self._where != 0:
             self._futures = [self._submit(number) for number in range(len(jobs))]
 
     def finish(self) -> list[Rollout]:
         """What came of the jobs, in their order."""
+        if self._threads is not None:
+            return [future.result() for future in self._futures]
         if self._where == 0:
             return [collect(job) for job in self._jobs]
         return [self._result(number) for number in range(len(self._jobs))]

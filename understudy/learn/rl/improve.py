@@ -1,6 +1,7 @@
 """Make a policy stronger against given opponents, in memory: what a league asks for."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from understudy.learn.policy import FactoredPolicy
@@ -9,12 +10,17 @@ from understudy.learn.rl.learner import Learner
 from understudy.learn.rl.opponents import Opponent
 from understudy.learn.rl.recipe import RLRecipe
 
+CRITIC_PART = 4
+"""A new critic learns alone for at most one in so many iterations: the policy is to learn as well,
+however short the training."""
+
 
 class Improved(NamedTuple):
     """What came of improving a policy."""
 
     policy: FactoredPolicy
     agent_steps: int
+    match_steps: int
     tally: dict[str, list[int]]
     """Matches won, drawn and lost on the way, by opponent."""
     metrics: dict[str, float]
@@ -43,8 +49,21 @@ def improve(
     learner = Learner(recipe, policy, opponents, seed, teacher=teacher)
     if memory is not None:
         learner.recall(memory)
-    per_iteration = recipe.rollouts * learner.sequences * recipe.steps
-    learner.run(max(1, round(agent_steps / per_iteration)), actors or Actors(0))
+    per_sequence = recipe.rollouts * recipe.steps
+    iterations = max(1, round(agent_steps / (per_sequence * learner.sequences)))
+    learner.recipe = replace(recipe, critic_first=critic_alone(recipe.critic_first, iterations))
+    learner.run(iterations, actors or Actors(0))
     since = learner.since
-    learnt = learner.policy.cpu().eval()
-    return Improved(learnt, learner.agent_steps, since.tally, since.read(), learner.memory())
+    return Improved(
+        policy=learner.policy.cpu().eval(),
+        agent_steps=learner.agent_steps,
+        match_steps=learner.match_steps,
+        tally=since.tally,
+        metrics=since.read(),
+        memory=learner.memory(),
+    )
+
+
+def critic_alone(critic_first: int, iterations: int) -> int:
+    """For how many of so many iterations a new critic learns alone."""
+    return min(critic_first, iterations // CRITIC_PART)

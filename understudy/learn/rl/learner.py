@@ -7,21 +7,19 @@ process the two halves simply take turns. Everything depends on (seed, iteration
 all the rest: training goes on from it as if it had never stopped.
 """
 
-import math
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
-from torch.nn.utils import clip_grad_norm_
 
-from understudy.errors import InputError
 from understudy.learn.checkpoint import as_arrays, as_tensors
 from understudy.learn.policy import FactoredPolicy
 from understudy.learn.rl.actor_critic import ActorCritic, Critic
 from understudy.learn.rl.actors import Actors
+from understudy.learn.rl.descent import Descent
 from understudy.learn.rl.opponents import Opponent, packed, unpacked
 from understudy.learn.rl.recipe import START, RLRecipe
 from understudy.learn.rl.replay_buffer import Replay
@@ -42,12 +40,12 @@ class Progressed:
     tally: dict[str, list[int]] = field(default_factory=dict)
     """Matches won, drawn, lost, by opponent."""
 
-    def add(self, values: Mapping[str, Tensor], lag: Tensor) -> None:
-        """Count one update in."""
-        self.updates += 1
-        self.lag_max = max(self.lag_max, int(lag.max()))
-        for name, value in {**values, "lag": lag.double().mean()}.items():
-            self.totals[name] = self.totals.get(name, 0.0) + value.item()
+    def add(self, updates: int, totals: Mapping[str, float], lag_max: int) -> None:
+        """Count updates in."""
+        self.updates += updates
+        self.lag_max = max(self.lag_max, lag_max)
+        for name, value in totals.items():
+            self.totals[name] = self.totals.get(name, 0.0) + value
 
     def met(self, tally: Mapping[str, Sequence[int]]) -> None:
         """Count matches in."""
@@ -77,34 +75,38 @@ class Learner:
         teacher: FactoredPolicy | None = None,
         device: torch.device | None = None,
     ) -> None:
-        """`policy` is copied; the teacher, if the objective asks for one, is by default it too."""
+        """`policy` is copied; the teacher, if the objective asks for one, is by default it too.
+
+        With a memory or plans in the recipe, the copy gets what it lacks of them.
+        """
         self.recipe, self.seed = recipe, seed
         self.opponents = tuple(opponents)
         self.device = device or torch.device("cpu")
         num_players = recipe.make(1, 0.0).num_players
         self.sequences = len(seating(recipe.matches, num_players, self.opponents).row)
-        if recipe.batch_size > recipe.rollouts * self.sequences:
+        self.drawn = round(recipe.uses * recipe.rollouts * self.sequences)
+        """Sequences learnt from in an iteration, those used twice counted twice."""
+        if recipe.updates > self.drawn:
             raise ValueError(
-                f"batch_size {recipe.batch_size} is more than the {recipe.rollouts} x "
-                f"{self.sequences} sequences of an iteration"
+                f"{recipe.updates} updates are more than the {recipe.uses} x {recipe.rollouts} x "
+                f"{self.sequences} sequences of an iteration can fill"
             )
+        grown = policy.extended(memory=recipe.memory, plans=recipe.plans, seed=seed)
         critic = None
         if recipe.critic is not None:
-            critic = Critic(num_players * len(policy.shape.features), recipe.critic, seed)
-        actor_critic = ActorCritic(_copy(policy), teacher=_copy(teacher or policy), critic=critic)
-        self.actor_critic = actor_critic.to(self.device)
-        if self.actor_critic.teacher is not None:
-            self.actor_critic.teacher.to(self.device)
-        self.groups = [[*part.parameters()] for part in (self.policy, critic) if part is not None]
-        self.optimizer = torch.optim.Adam(
-            [{"params": group} for group in self.groups],
-            betas=recipe.betas,
-            eps=recipe.epsilon,
-            fused=True,
+            seen = num_players * len(policy.shape.features) + grown.shape.plan_width
+            critic = Critic(seen, recipe.critic, seed)
+        self.actor_critic = ActorCritic(
+            grown.train().to(self.device),
+            teacher=_copy(teacher or policy).to(self.device),
+            critic=None if critic is None else critic.to(self.device),
         )
+        self.descent = Descent(self.actor_critic, recipe)
         kept = recipe.replay * recipe.rollouts * self.sequences
         self.replay = Replay(kept, recipe.staleness_max)
-        self.iteration = self.version = self.agent_steps = 0
+        self.acting_device = torch.device("cpu")
+        """Where the actors think."""
+        self.iteration = self.version = self.agent_steps = self.match_steps = 0
         self.arrived: list[Rollout] = []
         self.matches: list[Mapping[str, Any]] = []
         """Where the play that was learnt from last ended, to go on from; empty: nowhere yet."""
@@ -128,33 +130,29 @@ class Learner:
             self.arrived = actors.finish()
         arrived, self.arrived = self.arrived, []
         self.matches = [rollout.state for rollout in arrived]
-        if not last:
+        ahead = self.recipe.ahead and not last
+        if ahead:
             actors.start(self._jobs(self.iteration + 1))
         self._receive(arrived)
-        for _ in range(self.recipe.updates):
-            self.update()
+        lags = torch.stack([self.update(number) for number in range(self.recipe.updates)])
+        totals = self.descent.settle(self.version) | {"lag": lags[:, 0].sum().item()}
+        self.since.add(self.recipe.updates, totals, int(lags[:, 1].max()))
         self.iteration += 1
-        if not last:
+        if ahead:
             self.arrived = actors.finish()
 
-    def update(self) -> None:
-        """One step of gradient descent on sequences from the replay."""
-        recipe = self.recipe
+    def update(self, number: int = 0) -> Float[Tensor, " 2"]:
+        """One step of gradient descent on sequences from the replay; their mean and largest age.
+
+        The updates of an iteration share its sequences out: each is used just as often.
+        """
+        start, end = (k * self.drawn // self.recipe.updates for k in (number, number + 1))
         self.replay.forget(self.version)
-        drawn = self.replay.draw(recipe.batch_size, (self.seed, _DRAWING, self.version))
-        play = drawn.to(self.device)
-        for group, rate in zip(self.optimizer.param_groups, self.learning_rates(), strict=False):
-            group["lr"] = rate
-        loss, metrics = recipe.objective(self.actor_critic, play)
-        _require_finite("loss", loss.item(), self.version)
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        norms = [clip_grad_norm_(group, recipe.gradient_norm_max) for group in self.groups]
-        _require_finite("gradient", sum(norm.item() for norm in norms), self.version)
-        self.optimizer.step()
-        lag = self.version - drawn.version
-        self.since.add({"loss": loss, "gradient_norm": norms[0], **metrics}, lag)
+        drawn = self.replay.draw(end - start, (self.seed, _DRAWING, self.version))
+        self.descent.step(drawn.to(self.device), self.learning_rates())
+        lag = (self.version - drawn.version).double()
         self.version += 1
+        return torch.stack([lag.mean(), lag.max()])
 
     def learning_rates(self) -> tuple[float, float]:
         """The policy's and the critic's in this iteration."""
@@ -169,11 +167,15 @@ class Learner:
             self.replay.add(play)
             steps = int(play.counts.sum())
             self.agent_steps += steps
+            self.match_steps += rollout.match_steps
             self.since.agent_steps += steps
             self.since.met(rollout.tally)
 
     def _jobs(self, iteration: int) -> list[Job]:
         recipe, player = self.recipe, packed(self.policy)
+        teacher = self.actor_critic.teacher
+        asked = teacher is not None and teacher.shape.memory and recipe.objective.kl_weight > 0
+        looking_on = packed(teacher) if teacher is not None and asked else None
         return [
             Job(
                 make=recipe.make,
@@ -187,6 +189,8 @@ class Learner:
                 seed=(self.seed, _ACTING, iteration, number),
                 version=self.version,
                 sees_others=recipe.critic is not None,
+                teacher=looking_on,
+                device=str(self.acting_device),
                 state=self.matches[number] if self.matches else {},
             )
             for number in range(recipe.rollouts)
@@ -197,7 +201,7 @@ class Learner:
         critic = self.actor_critic.critic
         return {
             "critic": None if critic is None else critic.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": self.descent.optimizer.state_dict(),
             "matches": [as_tensors(state) for state in self.matches],
         }
 
@@ -209,16 +213,16 @@ class Learner:
         if self.actor_critic.critic is not None and memory["critic"] is not None:
             self.actor_critic.critic.load_state_dict(memory["critic"])
         if "optimizer" in memory:
-            self.optimizer.load_state_dict(deepcopy(memory["optimizer"]))  # torch would share it
+            self.descent.recall(memory["optimizer"])
         self.matches = [as_arrays(state) for state in memory.get("matches", ())]
 
     def state(self) -> dict[str, Any]:
         """Everything needed to go on, as tensors and plain values."""
         return {
             "learner": self.actor_critic.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": self.descent.optimizer.state_dict(),
             "replay": self.replay.state(),
-            "position": [self.iteration, self.version, self.agent_steps],
+            "position": [self.iteration, self.version, self.agent_steps, self.match_steps],
             "arrived": [as_tensors(rollout._asdict()) for rollout in self.arrived],
             "since": asdict(self.since),
         }
@@ -226,9 +230,9 @@ class Learner:
     def restore(self, state: Mapping[str, Any]) -> None:
         """The inverse of `state`."""
         self.actor_critic.load_state_dict(state["learner"])
-        self.optimizer.load_state_dict(deepcopy(state["optimizer"]))
+        self.descent.recall(state["optimizer"])
         self.replay.restore(state["replay"])
-        self.iteration, self.version, self.agent_steps = state["position"]
+        self.iteration, self.version, self.agent_steps, self.match_steps = state["position"]
         self.arrived = [Rollout(**as_arrays(rollout)) for rollout in state["arrived"]]
         self.since = Progressed(**state["since"])
 
@@ -243,11 +247,3 @@ def met_by(recipe: RLRecipe, start: FactoredPolicy) -> list[Opponent]:
 
 def _copy(policy: FactoredPolicy) -> FactoredPolicy:
     return unpacked(packed(policy)).train()
-
-
-def _require_finite(what: str, value: float, version: int) -> None:
-    if not math.isfinite(value):
-        raise InputError(
-            f"the {what} is {value} after update {version}, so training ends. "
-            "Lower the recipe's learning_rate or gradient_norm_max"
-        )

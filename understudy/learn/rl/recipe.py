@@ -6,7 +6,7 @@ from typing import Any
 from understudy.data.runs import Run
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
-from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, start_weights
 from understudy.learn.rl.env import SELF, MakeEnv
 from understudy.learn.rl.losses.common import OnlineObjective
 
@@ -33,15 +33,18 @@ class RLRecipe:
     rollouts: int = 2
     """Per iteration; as many processes can act at once."""
     updates: int = 8
-    """Per iteration. Up: more is made of the same play, which grows older meanwhile."""
+    """Per iteration, which share its sequences out. Up: smaller steps, but more of them."""
+    ahead: bool = True
+    """Play the next rollouts while learning from the last: both at once, but play is one iteration
+    old. False: always by the newest policy, as PPO wants it."""
     matches: int = 512
     """Side by side in a rollout."""
     steps: int = 32
     """In a sequence. Up: less leans on the value, fewer updates for the same play."""
-    batch_size: int = 256
-    """Trajectories per update."""
+    uses: float = 1.0
+    """How often each sequence is used on average. Up: more is made of the same play."""
     replay: int = 1
-    """Iterations whose play is kept. Up: play is used again, and older."""
+    """Iterations whose play is kept. Up: what was used least is used later, and older."""
     staleness_max: int = 64
     """Play of a policy that many updates ago is dropped."""
     discount: float = 0.997
@@ -50,6 +53,10 @@ class RLRecipe:
     """Of the game's own pseudo-reward beside the score. 0: the score alone."""
     draw: float = 0.0
     """What a drawn match is worth, between a lost one, -1, and a won one, 1."""
+    memory: int = 0
+    """Units of a recurrent core to give to a policy without one; at first it plays as before."""
+    plans: int = 0
+    """Plans to give to a policy without any; one is drawn for each match."""
     critic: tuple[int, ...] | None = None
     """Hidden layers of a critic that sees what all players see. None: the policy's own value."""
     critic_first: int = 0
@@ -66,17 +73,28 @@ class RLRecipe:
     checkpoint_every: int = 50
 
     def __post_init__(self) -> None:
-        counts = ("iterations", "rollouts", "updates", "matches", "steps", "batch_size", "replay")
+        counts = ("iterations", "rollouts", "updates", "matches", "steps", "replay")
         for name in (*counts, "log_every", "checkpoint_every"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not 0 < self.discount <= 1:
-            raise ValueError(f"discount must lie in (0, 1], got {self.discount}")
-        for name in ("learning_rate", "critic_learning_rate", "gradient_norm_max"):
+        for name in ("uses", "learning_rate", "critic_learning_rate", "gradient_norm_max"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        if not 0 < self.discount <= 1:
+            raise ValueError(f"discount must lie in (0, 1], got {self.discount}")
+        if self.memory < 0 or self.plans < 0:
+            raise ValueError("memory and plans must not be negative")
+        self._check_time()
+
+    def _check_time(self) -> None:
+        """ValueError where the policy would never learn, or play would be too old to be used."""
         if self.critic_first and self.critic is None:
             raise ValueError("critic_first needs a critic")
+        if self.critic_first >= self.iterations:
+            raise ValueError(
+                f"critic_first is {self.critic_first} of {self.iterations} iterations, so the "
+                "policy would never learn"
+            )
         if self.staleness_max < 2 * self.updates - 1:
             raise ValueError(
                 f"staleness_max must be at least {2 * self.updates - 1}: play arrives "
@@ -99,9 +117,7 @@ class RLRecipe:
 
     def with_options(self, name: str, options: TrainOptions) -> "RLRecipe":
         """Begin with another model, iterate more or less often, and the like."""
-        if options.init is not None:
-            raise InputError(f"'{name}' begins with what --from names; leave out --init")
-        told = ("start", "iterations", "rollouts", "updates", "pseudo_reward")
+        told = ("start", "iterations", "rollouts", "updates", "pseudo_reward", "memory", "plans")
         changes = options.taken_by(name, *told)
         try:
             return replace(self, **changes)
@@ -110,12 +126,7 @@ class RLRecipe:
 
     def inputs(self, run: Run) -> Inputs:
         """The weights it begins with; no samples are needed."""
-        folder = run.find_model(self.start)
-        if weights := sorted(folder.glob("weights.*")):
-            return {"weights": weights}
-        raise InputError(
-            f"{folder} holds no weights yet. Finish its training: run the same command again"
-        )
+        return {"weights": start_weights(run, self.start)}
 
     def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Refine the model `start`, or go on; returns how it fared in its last matches."""

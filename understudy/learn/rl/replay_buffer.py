@@ -1,6 +1,7 @@
 """Trajectories of play on their way to the learner: each used about equally often, none too old."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -59,11 +60,12 @@ class Replay:
                 drawn.append(part.take(which))
         return joined(drawn)
 
-    def state(self) -> dict[str, list[list[torch.Tensor]] | list[torch.Tensor]]:
+    def state(self) -> dict[str, Any]:
         """Everything in it, as tensors."""
-        return {"parts": [list(part) for part in self.parts], "uses": list(self.uses)}
+        parts = [[x.cpu() for x in part] for part in self.parts]
+        return {"parts": parts, "uses": list(self.uses)}
 
-    def restore(self, state: dict[str, list[list[torch.Tensor]] | list[torch.Tensor]]) -> None:
-        """The inverse of `state`; it stays in main memory, wherever the learner is."""
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """The inverse of `state`; it comes back in main memory, wherever it was."""
         self.parts = [Trajectories._make(x.cpu() for x in part) for part in state["parts"]]
         self.uses = [torch.as_tensor(uses).cpu().clone() for uses in state["uses"]]

@@ -8,7 +8,8 @@ on the place. So each of the B trajectories belongs to one slot of one place, an
 each other in it. In the other places the opponent is drawn anew for each match.
 """
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,9 +17,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from understudy.learn.cuda_graphs import Graphed, own_stream, sent
+from understudy.learn.policy import Acted, FactoredPolicy
 from understudy.learn.rl.env import SELF, Array, MakeEnv, Observation, StepResult
-from understudy.learn.rl.opponents import Opponent, Weights, act_for, unpacked
+from understudy.learn.rl.opponents import Opponent, PolicyPlayer, Weights, unpacked
 from understudy.learn.rl.trajectories import Trajectories
+
+_TEACHER = "\nteacher"  # no player has such a name
 
 
 @dataclass(frozen=True)
@@ -38,26 +43,35 @@ class Job:
     """How many updates the player has seen."""
     sees_others: bool = False
     """Whether to keep what the other players saw."""
+    teacher: Weights | None = None
+    """Somebody with a memory who looks on, so that it can be asked about these sequences."""
     state: Mapping[str, Any] = field(default_factory=dict)
     """Where the rollout before it ended; empty: all matches begin."""
+    device: str = "cpu"
+    """Where policies think; what they did stays there. Games are played on the processor."""
 
 
 class Rollout(NamedTuple):
     """What came of a job."""
 
-    play: dict[str, Array]
-    """The fields of `Trajectories`."""
+    play: dict[str, Any]
+    """The fields of `Trajectories`: arrays, or tensors where it was played on a device."""
     state: dict[str, Any]
     tally: dict[str, list[int]]
     """Matches won, drawn and lost by the learner, by opponent; against itself all are told once."""
+    match_steps: int
+    """Steps of all matches together; in self-play one is several agent-steps."""
 
     def sequences(self) -> Trajectories:
         """The play as tensors."""
-        return Trajectories(**{name: torch.from_numpy(x) for name, x in self.play.items()})
+        return Trajectories(**{name: torch.as_tensor(x) for name, x in self.play.items()})
 
 
 def collect(job: Job) -> Rollout:
     """Play one rollout."""
+    if job.device != "cpu":
+        with torch.inference_mode(), own_stream(job.device):
+            return _Actor(job).play()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the sums come out the same wherever it runs
     try:
@@ -105,56 +119,78 @@ class _Actor:
         self.game = job.make(job.matches, job.pseudo_reward)
         self.num_players = self.game.num_players
         self.seating = seating(job.matches, self.num_players, job.opponents)
-        self.policy = unpacked(job.player)
         others = [one for one in job.opponents if one.name != SELF]
         self.met = [one for one in others if one.probability > 0]
-        self.frozen = [None if one.weights is None else unpacked(one.weights) for one in self.met]
+        self.learner = self._player(job.player)
+        self.choose, self.generator = self.learner.policy.act, None
+        if job.device != "cpu":
+            self.learner.policy, self.choose = _graphed(job)
+            drawn = int(self.rng.integers(2**62))
+            self.generator = torch.Generator(job.device).manual_seed(drawn)
+        self.teacher = None if job.teacher is None else self._player(job.teacher)
+        self.frozen = [
+            None if one.weights is None else self._player(one.weights) for one in self.met
+        ]
         self.tally = np.zeros((len(self.met) + 1, 3), np.int64)  # the last is SELF
         self.opponent = np.full(job.matches, len(self.met))
         self.idle = np.zeros(job.matches, bool)
+        self.first = np.ones(job.matches, bool)
+        self.match_steps = 0
         if job.state:
             self._restore(job.state)
         else:
             self._reset(np.arange(job.matches))
 
+    def _player(self, weights: Weights) -> PolicyPlayer:
+        device = torch.device(self.job.device)
+        return PolicyPlayer(unpacked(weights), self.job.matches, self.num_players, device)
+
     def play(self) -> Rollout:
         job, where = self.job, self.seating
-        buffer: RolloutBuffer | None = None
+        buffer = RolloutBuffer(job, self.game.observe(), where)
+        buffer.begin(self.learner, self.teacher)
         for t in range(job.steps):
             seen = self.game.observe()
-            buffer = buffer or RolloutBuffer(job, seen, where)
-            buffer.see(t, seen)
-            action, log_prob = self._act(seen)
+            buffer.see(t, seen, self.first, self.learner.plan)
+            self.first[:] = False
+            self._act(t, buffer)
             self._opponents_act(seen)
-            buffer.act(t, action, log_prob, self.idle)
             result = self.game.step()
             buffer.record_step(t, result, job, self.idle)
+            self.match_steps += int((~self.idle).sum())
             self._renew(result)
-        assert buffer is not None
-        buffer.see(job.steps, self.game.observe())
-        return Rollout(buffer.play, self._state(), self._told())
+        buffer.see(job.steps, self.game.observe(), self.first, self.learner.plan)
+        return Rollout(buffer.finish(), self._state(), self._told(), self.match_steps)
 
-    def _act(self, seen: Observation) -> tuple[Tensor, Tensor]:
-        """The learner chooses wherever it sits: options, with their log-probabilities by head."""
-        row = self.seating.row
-        observation, legal = (torch.from_numpy(rows_of(x, row)) for x in seen)
-        distribution = self.policy.distribution(observation, legal)
-        action = distribution.sample(torch.from_numpy(self._uniform(len(row))))
-        self.game.set_actions(*np.divmod(row, self.num_players), action.numpy())
-        return action, distribution.log_prob_by_head(action)
+    def _act(self, t: int, buffer: "RolloutBuffer") -> None:
+        """The learner chooses wherever it sits; its teacher looks on."""
+        chance = self._uniform(len(buffer.rows))
+        acted = _looking(self.learner, buffer, t, chance, self.choose)
+        if self.teacher is not None:
+            _looking(self.teacher, buffer, t, chance, self.teacher.policy.act)
+        buffer.act(t, acted, self.idle)
+        self.game.set_actions(
+            *np.divmod(self.seating.row, self.num_players), acted.action.cpu().numpy()
+        )
 
-    def _uniform(self, rows: int) -> Array:
-        return self.rng.random((rows, len(self.job.player.shape.heads)), np.float32)
+    def _uniform(self, rows: int) -> Tensor:
+        """A number of [0, 1) for every head of so many decisions."""
+        shape = (rows, len(self.job.player.shape.heads))
+        if self.generator is not None:
+            return torch.rand(shape, generator=self.generator, device=self.generator.device)
+        return torch.from_numpy(self.rng.random(shape, np.float32))
 
     def _opponents_act(self, seen: Observation) -> None:
         """Each opponent, in all its matches at once."""
         learner = np.arange(self.job.matches) % self.num_players
-        for number, (who, policy) in enumerate(zip(self.met, self.frozen, strict=True)):
+        for number, (who, player) in enumerate(zip(self.met, self.frozen, strict=True)):
             place = np.flatnonzero(self.opponent == number)
             for turn in range(1, self.num_players) if len(place) else ():
                 slot = (learner[place] + turn) % self.num_players
-                if policy is not None:
-                    act_for(policy, self.game, seen, place, slot, self._uniform(len(place)))
+                if player is not None:
+                    shown = (part[place, slot] for part in seen)
+                    done = player.act(shown, self._uniform(len(place)), place, slot)
+                    self.game.set_actions(place, slot, done)
                     continue
                 for one in range(self.num_players):
                     self.game.script(who.name, place[slot == one], one)
@@ -173,6 +209,12 @@ class _Actor:
         if not len(which):
             return
         self.game.reset(which, self.rng.integers(2**62, size=len(which)))
+        self.first[which] = True
+        if remembering := self._remembering().values():
+            for slot in range(self.num_players):
+                lot = self.rng.random(len(which))
+                for one in remembering:
+                    one.begin(which, slot, lot)
         drawn = which[which >= self.seating.mirrored]
         if len(drawn):
             chance = np.array([one.probability for one in self.met])
@@ -192,7 +234,14 @@ class _Actor:
             "game": self.game.state(),
             "opponent": [names[number] for number in self.opponent],
             "idle": self.idle,
+            "remembered": {name: one.state() for name, one in self._remembering().items()},
         }
+
+    def _remembering(self) -> dict[str, PolicyPlayer]:
+        """Everybody who remembers something, by name; the learner and its teacher by no name."""
+        players = {"": self.learner, _TEACHER: self.teacher}
+        players |= {one.name: player for one, player in zip(self.met, self.frozen, strict=True)}
+        return {name: one for name, one in players.items() if one is not None and one.remembers}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         """Go on; a match against somebody who is no longer met begins anew."""
@@ -203,56 +252,119 @@ class _Actor:
         misplaced = (found == numbers[SELF]) != (place < self.seating.mirrored)
         self.game.restore(state["game"])
         self.idle = np.array(state["idle"])
+        self.first[:] = False
+        for name, one in self._remembering().items():
+            if name in state["remembered"]:
+                one.restore(state["remembered"][name])
         self.opponent = np.where(place < self.seating.mirrored, numbers[SELF], found)
         anew = np.flatnonzero(misplaced | (found < 0))
         self.idle[anew] = False
         self._reset(anew)
 
 
+def _looking(
+    player: PolicyPlayer, buffer: "RolloutBuffer", t: int, chance: Tensor, choose: Any
+) -> Acted:
+    """What somebody makes of step t wherever the learner sits; what it remembers moves on."""
+    inputs = player.policy.with_plan(buffer.play["observation"][t], buffer.play["plan"][t])
+    legal = buffer.play["legal"][t]
+    if not player.policy.shape.memory:
+        return choose(inputs, legal, chance, player.memory.new_zeros(len(inputs), 0))
+    memory = player.memory.flatten(0, 1)
+    acted: Acted = choose(inputs, legal, chance, memory[buffer.rows])
+    memory[buffer.rows] = acted.memory
+    return acted
+
+
+_graphs = threading.local()
+
+
+def _graphed(job: Job) -> tuple[FactoredPolicy, Callable[..., Acted]]:
+    """The learner's policy on its device, and how it acts there; recorded once per thread."""
+    key = (job.device, job.player.shape.to_json())
+    known = _graphs.__dict__.setdefault("known", {})
+    policy = unpacked(job.player).to(job.device)
+    if key not in known:
+        known[key] = policy, Graphed(lambda tensors: policy.act(*tensors))
+    kept, graph = known[key]
+    kept.load_state_dict(policy.state_dict())
+    return kept, lambda *tensors: Acted(*graph(tensors))
+
+
 class RolloutBuffer:
-    """The sequences of a rollout while it is played, [T B ...]."""
+    """The sequences of a rollout while it is played, [T B ...], on the device that plays."""
 
     def __init__(self, job: Job, seen: Observation, where: Seating) -> None:
         self.where, steps, size = where, job.steps, len(where.row)
+        self.device = torch.device(job.device)
+        self.rows = torch.from_numpy(where.row).to(self.device)
         features, options = seen.observation.shape[2], seen.legal.shape[2]
         heads = len(job.player.shape.heads)
         others = where.others.shape[1] * features if job.sees_others else 0
-        self.play: dict[str, Array] = {
-            "observation": np.empty((steps + 1, size, features), np.float32),
-            "others": np.empty((steps + 1, size, others), np.float32),
-            "legal": np.empty((steps, size, options), bool),
-            "action": np.empty((steps, size, heads), np.int16),
-            "log_prob": np.empty((steps, size, heads), np.float32),
+
+        def empty(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+            return torch.empty(*shape[:1], size, *shape[1:], dtype=dtype, device=self.device)
+
+        self.play = {
+            "observation": empty(steps + 1, features),
+            "others": empty(steps + 1, others),
+            "plan": empty(steps + 1, dtype=torch.int16),
+            "legal": empty(steps, options, dtype=torch.bool),
+            "action": empty(steps, heads, dtype=torch.int16),
+            "log_prob": empty(steps, heads),
+            "version": torch.full((size,), job.version),
+        }
+        # Written by the game's side, step by step; these travel together in the end.
+        self.told: dict[str, Array] = {
+            "first": np.empty((steps + 1, size), bool),
             "reward": np.empty((steps, size), np.float32),
             "discount": np.empty((steps, size), np.float32),
             "truncated": np.empty((steps, size), bool),
             "counts": np.empty((steps, size), bool),
-            "version": np.full(size, job.version),
         }
 
-    def see(self, t: int, seen: Observation) -> None:
+    def begin(self, learner: PolicyPlayer, teacher: PolicyPlayer | None) -> None:
+        """What both remember before the first step."""
+        for name, one in (("memory", learner), ("teacher_memory", teacher)):
+            blank = torch.zeros(len(self.rows), 0, device=self.device)
+            self.play[name] = blank if one is None else one.memory.flatten(0, 1)[self.rows]
+
+    def see(self, t: int, seen: Observation, first: Array, plan: Array) -> None:
         """What was seen before step t, or after the last one."""
-        self.play["observation"][t] = rows_of(seen.observation, self.where.row)
+        row = self.where.row
+        self._put("observation", t, rows_of(seen.observation, row))
+        self._put("plan", t, rows_of(plan, row))
         if self.play["others"].shape[2]:
             flat = seen.observation.reshape(-1, seen.observation.shape[2])
-            self.play["others"][t] = flat[self.where.others].reshape(len(self.where.row), -1)
+            self._put("others", t, flat[self.where.others].reshape(len(row), -1))
         if t < len(self.play["legal"]):
-            self.play["legal"][t] = rows_of(seen.legal, self.where.row)
+            self._put("legal", t, rows_of(seen.legal, row))
+        self.told["first"][t] = first[self.where.place]
 
-    def act(self, t: int, action: Tensor, log_prob: Tensor, idle: Array) -> None:
+    def _put(self, name: str, t: int, array: Array) -> None:
+        self.play[name][t].copy_(sent(torch.from_numpy(array), self.device), non_blocking=True)
+
+    def act(self, t: int, acted: Acted, idle: Array) -> None:
         """What was done in step t; nothing where the match was idle."""
-        self.play["action"][t] = action.numpy()
-        self.play["log_prob"][t] = log_prob.numpy()
-        self.play["counts"][t] = ~idle[self.where.place]
+        self.play["action"][t] = acted.action
+        self.play["log_prob"][t] = acted.log_prob
+        self.told["counts"][t] = ~idle[self.where.place]
 
     def record_step(self, t: int, result: StepResult, job: Job, idle: Array) -> None:
         """What came of it."""
         place = self.where.place
         drawn = result.terminated[:, None] & (result.score == 0)
         reward = result.reward + job.draw * drawn if job.draw else result.reward
-        self.play["reward"][t] = rows_of(reward, self.where.row)
-        self.play["discount"][t] = np.where((result.terminated | idle)[place], 0.0, job.discount)
-        self.play["truncated"][t] = (result.truncated & ~result.terminated)[place]
+        self.told["reward"][t] = rows_of(reward, self.where.row)
+        self.told["discount"][t] = np.where((result.terminated | idle)[place], 0.0, job.discount)
+        self.told["truncated"][t] = (result.truncated & ~result.terminated)[place]
+
+    def finish(self) -> dict[str, Any]:
+        """The fields of `Trajectories`; arrays, which travel well, unless they are on a card."""
+        if self.device.type == "cpu":
+            return {name: tensor.numpy() for name, tensor in self.play.items()} | self.told
+        moved = {name: torch.from_numpy(x).to(self.device) for name, x in self.told.items()}
+        return self.play | moved
 
 
 def rows_of(array: Array, row: Array) -> Array:

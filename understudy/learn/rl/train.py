@@ -11,6 +11,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from understudy import workers
 from understudy.data.files import write_text
 from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
@@ -33,13 +36,22 @@ def refine(recipe: RLRecipe, start: Path, job: TrainingJob) -> dict[str, Any]:
         return evaluation
     place = usable_device(job.device)
     policy = load_policy(start, recipe.decisions)
-    with own_randomness(job.seed, place), Actors(job.workers) as actors:
+    with own_randomness(job.seed, place), _actors(recipe, place, job) as actors:
         learner = Learner(recipe, policy, met_by(recipe, policy), job.seed, device=place)
+        if actors.share_a_card:
+            learner.acting_device = place
         training = _Training(learner, job.out)
         training.resume()
         with MetricsLogger(job.out, learner.iteration) as logger:
             training.run(actors, logger, job.progress)
     return training.conclude()
+
+
+def _actors(recipe: RLRecipe, place: torch.device, job: TrainingJob) -> Actors:
+    """Beside a card all matches are played in threads, whose policies think on it."""
+    if place.type == "cuda" and not isinstance(workers.parse(job.workers), str):
+        return Actors(0, threads=recipe.rollouts)
+    return Actors(job.workers)
 
 
 class _Training:
@@ -75,6 +87,7 @@ class _Training:
         since = self.learner.since
         metrics = since.read() | {
             "agent_steps": float(self.learner.agent_steps),
+            "match_steps": float(self.learner.match_steps),
             "agent_steps_per_second": since.agent_steps / seconds,
             "learning_rate": self.learner.learning_rates()[0],
             "seconds": self.seconds,
@@ -118,6 +131,7 @@ class _Training:
             "steps": self.learner.version,
             "iterations": self.learner.iteration,
             "agent_steps": self.learner.agent_steps,
+            "match_steps": self.learner.match_steps,
             "seconds": round(self.seconds, 3),
             "met": {name: _shares(counts) for name, counts in self.latest["tally"].items()},
         }

@@ -1,6 +1,7 @@
 """Behavioural cloning: do what was recorded, and foresee how it ended."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch.nn.functional import mse_loss
 
@@ -17,6 +18,8 @@ class Cloning:
     """Share of the target spread evenly over a head's legal options. Up: less sure of itself."""
     value_weight: float = 0.1
     """Up: the hidden layers serve the forecast of the outcome more and the copying less."""
+
+    by_outcome: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.label_smoothing < 1:

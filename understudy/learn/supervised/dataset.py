@@ -68,10 +68,31 @@ class Batches(Stream[Batch]):
         """How often each option was chosen."""
         self.forbidden = sum(shard.forbidden for shard in found)
         """How many recorded choices the rules forbid; their rows allow them all the same."""
+        self._folder, self._table, self._source = folder, decisions.table, source
+        self._outcomes = {end for shard in found for end in shard.outcomes}
+
+    def require_outcomes(self) -> None:
+        """InputError where all matches ended alike, so that none was better than another."""
+        if len(self._outcomes) == 1:
+            game = self._table.game
+            raise InputError(
+                f"{self._folder}: every decision to learn from has outcome {min(self._outcomes):g} "
+                "(an unknown one is 0), so none turned out better than another. Record matches "
+                f"that some win and some lose: understudy record {game}, "
+                f"then {self._table.made_by}; or clone them: understudy train {game} imitate"
+            )
+
+    def read(self, path: Path, columns: Sequence[str]) -> pa.Table:
+        """Some columns of the wanted rows of a shard, in the order of `decode`."""
+        return _read(path, self._source, columns)
+
+    def decode(self, path: Path) -> Batch:
+        """The wanted rows of a shard, actions still as small as on disk."""
+        return _decode_shard(path, self._source)
 
     def moments(self) -> tuple[Float[Tensor, " F"], Float[Tensor, " F"]]:
         """Mean and spread of each feature."""
-        total, square = torch.zeros(2, 1, dtype=torch.float64, device=self._device)
+        total, square = torch.zeros(2, 1, dtype=torch.float64, device=self.device)
         for batch in self.in_order(65_536):
             observation = batch.observation.double()
             total = total + observation.sum(0)
@@ -100,6 +121,8 @@ class _Survey(NamedTuple):
     rows: int
     counts: Int[np.ndarray, " O"]
     forbidden: int
+    outcomes: tuple[float, ...]
+    """The lowest and the highest."""
 
 
 def _read(path: Path, source: _Source, columns: Sequence[str]) -> pa.Table:
@@ -110,9 +133,9 @@ def _read(path: Path, source: _Source, columns: Sequence[str]) -> pa.Table:
 def _survey(path: Path, source: _Source) -> _Survey:
     """Count the wanted rows of a shard, and their choices."""
     heads, options = source.decisions.heads, source.decisions.options
-    rows = _read(path, source, [*heads, "legal", "forbidden"])
+    rows = _read(path, source, [*heads, "legal", "forbidden", "outcome"])
     if not len(rows):
-        return _Survey(path, 0, np.zeros(options, np.int64), 0)
+        return _Survey(path, 0, np.zeros(options, np.int64), 0, ())
     for name, size in heads.items():
         span = pc.min_max(rows[name]).as_py()
         if span["min"] < 0 or span["max"] >= size:
@@ -129,7 +152,9 @@ def _survey(path: Path, source: _Source) -> _Survey:
         head = list(heads)[int(allowed.argmin())]
         raise InputError(f"{path}: 'legal' forbids an option chosen in '{head}'. {source.cure}")
     counts = np.bincount(chosen.ravel(), minlength=options)
-    return _Survey(path, len(rows), counts, pc.sum(rows["forbidden"]).as_py())
+    ends = pc.min_max(rows["outcome"]).as_py()
+    forbidden = pc.sum(rows["forbidden"]).as_py()
+    return _Survey(path, len(rows), counts, forbidden, (ends["min"], ends["max"]))
 
 
 def _decode(paths: Sequence[Path], source: _Source) -> Batch:

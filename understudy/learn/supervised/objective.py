@@ -13,6 +13,8 @@ class Objective(Protocol):
     """A frozen dataclass that turns a policy and a batch into a loss."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    by_outcome: ClassVar[bool]
+    """Whether it can learn only where outcomes differ."""
 
     def __call__(self, policy: FactoredPolicy, batch: Batch) -> Loss:
         """The mean loss of the batch."""

@@ -1,6 +1,6 @@
 """One way to train a policy on samples, as one value."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from understudy.data.samples import Decisions
 from understudy.data.shards import whole_shards
 from understudy.data.splits import SPLITS
 from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
-from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, start_weights
 from understudy.learn.supervised.dataset import Batch, Batches
 from understudy.learn.supervised.evaluate import Score, evaluate
 from understudy.learn.supervised.loop import train
@@ -30,10 +30,12 @@ class PolicyRecipe(OptimizerSettings):
     objective: Objective
     hidden: tuple[int, ...] = (128, 128)
     """Widths of the hidden layers. More or wider: finer play, slower to train and to run."""
+    start: str | None = None
+    """The model to go on from, unless another is named; `hidden` is then its own. None: anew."""
 
     @property
     def shape(self) -> PolicyShape:
-        """Of the policy it trains."""
+        """Of a new policy."""
         return PolicyShape(self.decisions.features, self.decisions.heads, self.hidden)
 
     def settings(self) -> dict[str, Any]:
@@ -41,6 +43,8 @@ class PolicyRecipe(OptimizerSettings):
         table = self.decisions.table
         chosen = {name: getattr(self, name) for name in self.__dataclass_fields__}
         del chosen["description"]
+        if self.start is not None:
+            del chosen["hidden"]  # the model it begins with has its own
         return chosen | {
             "decisions": f"{table.full_name} version {table.version}",
             "features": self.decisions.features,
@@ -49,26 +53,31 @@ class PolicyRecipe(OptimizerSettings):
         }
 
     def with_options(self, name: str, options: TrainOptions) -> "PolicyRecipe":
-        """It takes none."""
-        options.taken_by(name)
-        return self
+        """One that goes on from a model may go on from another."""
+        return replace(self, **options.taken_by(name, *(["start"] if self.start else [])))
 
     def inputs(self, run: Run) -> Inputs:
-        """The samples."""
-        return {"samples": whole_shards(run.samples, [self.decisions.table])}
+        """The samples, and the weights it begins with, if any."""
+        weights = [] if self.start is None else start_weights(run, self.start)
+        samples = whole_shards(run.samples, [self.decisions.table])
+        return {"samples": samples, "weights": weights}
 
     def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Train into the job's folder, or go on there; returns what `evaluation.json` holds."""
-        return train(partial(self.prepare, job.run.samples, job.seed), job)
+        start = None if self.start is None else job.run.find_model(self.start)
+        return train(partial(self.prepare, job.run.samples, start, job.seed), job)
 
     def prepare(
-        self, samples: Path, seed: int, device: torch.device
+        self, samples: Path, start: Path | None, seed: int, device: torch.device
     ) -> TrainingTask[FactoredPolicy, Batch]:
-        """What the loop needs: first weights, and what inputs are measured against."""
+        """What the loop needs; `start` is the folder of the policy to begin with, or none."""
         splits = {split: self._batches(samples, split, seed, device) for split in SPLITS}
-        policy = FactoredPolicy(self.shape, seed)
-        mean, std = splits["train"].moments()
-        policy.standardise(mean.cpu(), std.cpu())
+        if self.objective.by_outcome:
+            splits["train"].require_outcomes()
+        if start is None:
+            policy = self._new(splits["train"], seed)
+        else:
+            policy = load_policy(start, self.decisions)
 
         def score(policy: FactoredPolicy, split: str) -> Score:
             return evaluate(policy, self.objective, splits[split], splits["train"].counts)
@@ -76,7 +85,7 @@ class PolicyRecipe(OptimizerSettings):
         return TrainingTask(
             game=self.decisions.table.game,
             optimizer=self,
-            identity=self.shape.to_json(),
+            identity=policy.shape.to_json(),
             network=policy,
             splits=splits,
             loss=self.objective,
@@ -85,6 +94,13 @@ class PolicyRecipe(OptimizerSettings):
             load=lambda folder: load_policy(folder, self.decisions),
             facts={"rows": splits["train"].rows, "forbidden": splits["train"].forbidden},
         )
+
+    def _new(self, train: Batches, seed: int) -> FactoredPolicy:
+        """First weights, and what inputs are measured against."""
+        policy = FactoredPolicy(self.shape, seed)
+        mean, std = train.moments()
+        policy.standardise(mean.cpu(), std.cpu())
+        return policy
 
     def _batches(self, samples: Path, split: str, seed: int, device: torch.device) -> Batches:
         return Batches(

@@ -10,6 +10,7 @@ from typing import Any
 
 from understudy.data.files import read_json
 from understudy.data.runs import LeagueFolder
+from understudy.errors import InputError
 from understudy.report import charts
 from understudy.report.league.lineage import lineage
 from understudy.report.league.shares import shares_over_time
@@ -45,10 +46,8 @@ def comparison_panel(folders: Sequence[Path]) -> list[Panel]:
         return []
     fresh = {name: summary["best_response"] for name, summary in known.items()}
     past = {name: summary["minimum_win_rate"] for name, summary in known.items()}
-    rows = [
-        (name, summary["rounds"], summary["agent_steps"], summary["matches"])
-        for name, summary in known.items()
-    ]
+    counts = ("rounds", "agent_steps", "match_steps", "matches")
+    rows = [(name, *(summary[count] for count in counts)) for name, summary in known.items()]
     html = _named(
         _rates(
             [
@@ -60,16 +59,21 @@ def comparison_panel(folders: Sequence[Path]) -> list[Panel]:
         ),
         _rates(
             [
-                _interval(_label(name, main, mains), found)
+                _worst(_label(name, main, mains), found)
                 for name, mains in past.items()
                 for main, found in mains.items()
                 if found
             ],
-            "Least win rate against a past player: more is better",
+            "Least win rate against a past self: more is better",
         ),
-        charts.table(("league", "rounds", "agent-steps", "matches"), rows),
+        charts.table(("league", *(count.replace("_", "-") for count in counts)), rows),
     )
-    note = "Ratings of different leagues are not compared here: they rest on different opponents."
+    note = (
+        "Ratings of different leagues are not compared here: they rest on different opponents. "
+        "Compare best responses of the same number of agent-steps, and least win rates among the "
+        "same number of past selves: the least of more is lower. Match-steps are steps of the "
+        "matches learnt from; where a learner meets itself, one yields two agent-steps."
+    )
     return [Panel("Leagues compared", html, note, head=_style(), wide=True)]
 
 
@@ -79,6 +83,7 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
     facts: list[tuple[str, charts.Cell]] = [
         ("rounds", summary["rounds"]),
         ("agent-steps", summary["agent_steps"]),
+        ("match-steps", summary["match_steps"]),
         ("matches", summary["matches"]),
         ("players kept", len(state["players"])),
         (f"strongest: {best['name']}", f"{best['rating']:.0f} Elo"),
@@ -86,9 +91,7 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
     if ahead is not None:
         facts.append(("win rate of the league against its beginning", f"{ahead:.0%}"))
     mains, fresh = summary["minimum_win_rate"], summary["best_response"]
-    rows = [
-        _interval(_label("worst past", main, mains), past) for main, past in mains.items() if past
-    ]
+    rows = [_worst(_label("worst past", main, mains), past) for main, past in mains.items() if past]
     rows += [
         _against(_label("best response", target, fresh), found) for target, found in fresh.items()
     ]
@@ -102,7 +105,7 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
             ]
             for main in summary["minimum_win_rate"]
         },
-        title="Least win rate of the main agent against a past player",
+        title="Least win rate of the main agent against a past self",
         x_label="round",
         unit="percent",
         bands={
@@ -116,11 +119,10 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
     )
     note = (
         "The league against its beginning: both sides choose whom to send as well as they can "
-        "(relative population performance). The least win rate is that against the frozen player "
-        "the main agent does worst against. An approximate best response meets only its target, "
-        "for a fixed number of agent-steps; it begins with the imitation or as the main agent "
-        "itself. "
-        "Intervals hold 95 %."
+        "(relative population performance). The least win rate is that against the past self the "
+        "main agent does worst against, among a few equally far apart: at first there are fewer. "
+        "An approximate best response meets only its target, for a fixed number of agent-steps; "
+        "it begins with the imitation or as the main agent itself. Intervals hold 95 %."
     )
     html = charts.tiles(facts) + _named(weak, history)
     return Panel(f"League: {name}", html, note, head=_style(), wide=True)
@@ -139,8 +141,8 @@ def _win_rates(name: str, summary: Values) -> Panel:
         corner="win rate",
     )
     note = (
-        "Means of Beta posteriors under a uniform prior, draws as half a win; the small number "
-        "counts the matches."
+        "Means of Beta posteriors, draws as half a win; the small number counts the matches these "
+        "very versions played. What a new version inherits is a prior worth a few matches at most."
     )
     return Panel(f"Win rates: {name}", _named(heat), note, head=_style(), wide=True)
 
@@ -285,6 +287,11 @@ def _read(path: Path) -> dict[str, Any] | None:
     """A JSON file; None where there is none."""
     cure = "Run the same understudy league again, or start it over with --fresh"
     found: dict[str, Any] | None = read_json(path, cure)
+    if found is not None and "match_steps" not in found:
+        raise InputError(
+            f"{path} is of an earlier version of this program, which counted otherwise. Start its "
+            "understudy league over with --fresh, or take its folder away"
+        )
     return found
 
 
@@ -304,13 +311,16 @@ def _rates(rows: Sequence[charts.Interval], title: str) -> str:
     )
 
 
-def _interval(label: str, found: Values) -> charts.Interval:
-    return charts.Interval(label, found["mean"], found["low"], found["high"])
+def _worst(label: str, found: Values) -> charts.Interval:
+    """The least win rate against a past self: among how many, and how many matches it rests on."""
+    words = f"{label}, least of {found['among']}; {found['matches']} matches"
+    return charts.Interval(words, found["mean"], found["low"], found["high"])
 
 
 def _against(label: str, fresh: Values) -> charts.Interval:
     """An approximate best response's win rate, from the side of its target."""
-    return charts.Interval(label, *(1 - fresh[key] for key in ("mean", "high", "low")))
+    words = f"{label}; {fresh['agent_steps']:,} agent-steps, {fresh['matches']:,} matches"
+    return charts.Interval(words, *(1 - fresh[key] for key in ("mean", "high", "low")))
 
 
 def _games(pair: Values) -> int:

@@ -31,7 +31,7 @@ from understudy.games.arena.data.tables import (
 )
 from understudy.games.arena.play import play as match
 from understudy.games.arena.play.play import play
-from understudy.games.arena.play.policy import PolicyPlayer
+from understudy.games.arena.play.policy import ArenaPolicy
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
@@ -210,7 +210,7 @@ def test_a_policy_that_does_not_see_the_clock_is_refused_with_a_cure(tmp_path):
     save_policy(tmp_path / "blind", FactoredPolicy(blind))
     message = r"made for 19 features, the arena now has 20 \(with time_left\)\. Train again: "
     with pytest.raises(InputError, match=message):
-        PolicyPlayer.load(tmp_path / "blind")
+        ArenaPolicy.load(tmp_path / "blind")
 
 
 # --- leaks ---------------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ def test_tables_come_back_from_disk_bit_for_bit(recordings, tmp_path):
 
 def test_a_policy_draws_the_same_whoever_it_plays_beside(weights):
     """The dice depend on the match and the step: one row of many is as the row alone."""
-    player = PolicyPlayer.load(weights)
+    player = ArenaPolicy.load(weights)
     seen = []
     for seeds in ((5,), (3, 4, 5, 6)):
         world = match.World(len(seeds))

@@ -126,7 +126,7 @@ def test_a_frozen_bot_and_self_are_met_in_one_batch(start):
 
 @pytest.mark.parametrize("name", ["refine", "refine-quick"])
 def test_the_recipes_fit_their_objectives(name, start):
-    changes = {"matches": 16, "steps": 4, "updates": 1, "batch_size": 4, "critic_first": 0}
+    changes = {"matches": 16, "steps": 4, "updates": 1, "critic_first": 0}
     recipe = replace(RECIPES[name], **changes)
     learner = Learner(recipe, start, met_by(recipe, start), 0)
     before = torch.cat([w.flatten() for w in learner.policy.parameters()]).clone()

@@ -45,9 +45,9 @@ class Bot:
 def player(ref: PlayerRef) -> Player:
     """The player behind a name: a bot, or a trained policy."""
     if ref.weights is not None:
-        from understudy.games.arena.play.policy import PolicyPlayer
+        from understudy.games.arena.play.policy import ArenaPolicy
 
-        return PolicyPlayer.load(ref.weights)
+        return ArenaPolicy.load(ref.weights)
     if ref.name in bots.BOTS:
         return Bot(ref.name)
     raise InputError(

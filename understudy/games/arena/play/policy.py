@@ -15,41 +15,70 @@ from understudy.games.arena.sim.hash_rng import uniform
 from understudy.games.arena.sim.state import View
 from understudy.games.arena.sim.world import World
 from understudy.learn.policy import FactoredPolicy, load_policy
+from understudy.learn.rl.opponents import PolicyPlayer, plans_of
 
 _FIRST_PURPOSE = 8  # the purposes of random numbers below are taken by the world and the bots
+_PLAN_PURPOSE = 31
 
 
-class PolicyPlayer:
-    """Draws each action from the policy's distribution over legal options."""
+class ArenaPolicy:
+    """Draws each action from a policy's distribution over legal options."""
 
     def __init__(self, policy: FactoredPolicy) -> None:
         self.policy = policy.eval()
+        self.playing: PolicyPlayer | None = None
 
     @staticmethod
-    def load(folder: Path) -> "PolicyPlayer":
+    def load(folder: Path) -> "ArenaPolicy":
         """The best weights in a model's folder."""
-        return PolicyPlayer(load_policy(folder, MOVES))
+        return ArenaPolicy(load_policy(folder, MOVES))
 
     def act(self, views: View, world: World, running: Array, slot: int) -> Array:
-        """One draw per head; chance depends on the match and the step, not on the batch."""
-        with torch.inference_mode():
-            choices = self.policy.sample(
-                torch.from_numpy(features.features(views)),
-                torch.from_numpy(features.legal(views)),
-                torch.from_numpy(_dice(world.seed[running], world.steps[running], slot)),
-            )
-        return codec.decode(choices.numpy())
+        """One draw per head; chance depends on the match and the step, not on the batch.
 
-    def distribution(self, views: View) -> tuple[Mapping[str, Array], Array]:
-        """For each head the probability of each option, [n, options]; and the value [n]."""
+        A policy that remembers must see its matches from their beginning.
+        """
+        if self.playing is None or len(self.playing.plan) != world.num_matches:
+            self.playing = PolicyPlayer(self.policy, world.num_matches, 2)
+        if self.playing.remembers:
+            beginning = running[world.steps[running] == 0]
+            self.playing.begin(beginning, slot, _lots(world.seed[beginning], slot))
+        with torch.inference_mode():
+            seen = features.features(views), features.legal(views)
+            chance = torch.from_numpy(_dice(world.seed[running], world.steps[running], slot))
+            slots = np.full(len(running), slot)
+            return codec.decode(self.playing.act(seen, chance, running, slots))
+
+    def distribution(
+        self, views: View, seed: int = 0, slot: int = 0
+    ) -> tuple[Mapping[str, Array], Array]:
+        """Over a match from its beginning: probabilities by head [n, options], and the value [n].
+
+        Seed and slot decide on its plan, where it plays by plans.
+        """
+        policy = self.policy
+        lot = _lots(np.array([seed]), slot)
         with torch.inference_mode():
             observation = torch.from_numpy(features.features(views))
+            plan = torch.from_numpy(plans_of(lot, policy.shape)).expand(len(views))
+            first = torch.zeros(len(views), 1, dtype=torch.bool)
+            hidden = policy.unroll(
+                policy.with_plan(observation, plan)[:, None],
+                first,
+                torch.zeros(1, policy.shape.memory),
+            )[0][:, 0]
             legal = torch.from_numpy(features.legal(views))
-            probabilities = self.policy.probabilities(observation, legal).numpy()
-            value = self.policy(observation).value.numpy()
+            options = policy.layout.distribution(policy.options(hidden), legal)
+            probabilities = options.probabilities().numpy()
+            value = policy.value(hidden).numpy()
         borders = np.cumsum(list(codec.HEADS.values()))[:-1]
         parts = np.split(probabilities, borders, axis=1)
         return dict(zip(codec.HEADS, parts, strict=True)), value
+
+
+def _lots(seeds: Array, slot: int) -> Array:
+    """A number of [0, 1) for each match: which plan the player in this slot follows in it."""
+    return np.array([uniform(seed, 0, slot, _PLAN_PURPOSE) for seed in seeds])
 
 
 def _dice(seeds: Array, steps: Array, slot: int) -> Array:

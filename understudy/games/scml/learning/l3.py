@@ -42,6 +42,7 @@ from understudy.games.scml.learning.networks import OfferNetwork
 from understudy.games.scml.learning.samples import ROUND_SAMPLES
 from understudy.learn.base import Loss
 from understudy.learn.recipe import Inputs, TrainingJob
+from understudy.learn.supervised.awr import advantage_weights
 from understudy.learn.supervised.loop import train
 from understudy.learn.supervised.stream import Stream
 from understudy.learn.supervised.task import TrainingTask
@@ -181,9 +182,8 @@ class OfferRecipe(LayerRecipe):
         better = batch.gains - found.values.detach()
         by_negotiation, by_day = (_measured(better[:, k], batch.limits[:, 0] > 0) for k in (0, 1))
         advantage = by_negotiation + self.day_share * by_day
-        # Advantage-weighted regression (Peng et al. 2019, arXiv:1910.00177), clipped, mean 1.
-        weight = (advantage / self.temperature).exp().clamp(max=self.most_weight)
-        return weight / weight.mean(), {"most_weight": (weight >= self.most_weight).float().mean()}
+        weight, clipped = advantage_weights(advantage, self.temperature, self.most_weight)
+        return weight, {"most_weight": clipped}
 
 
 def _measured(better: Float[Tensor, " B"], buys: Bool[Tensor, " B"]) -> Float[Tensor, " B"]:

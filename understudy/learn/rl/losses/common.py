@@ -1,6 +1,5 @@
 """What objectives of reinforcement learning have in common: their interface, and two restraints."""
 
-from collections.abc import Mapping
 from dataclasses import Field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -9,7 +8,6 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from understudy.learn.base import Loss
-from understudy.learn.distributions import MaskedCategorical
 from understudy.learn.rl.actor_critic import ActorCritic, ActorCriticOutput
 from understudy.learn.rl.trajectories import Trajectories
 
@@ -46,22 +44,17 @@ def value_error(output: ActorCriticOutput, target: Float[Tensor, "T B"]) -> Floa
     return error + 0.5 * (output.forecast - target).square()
 
 
-def kl_from_teacher(teacher: MaskedCategorical, student: MaskedCategorical) -> Float[Tensor, " N"]:
-    """Forward divergence KL(teacher || student), summed over heads.
+def effective_samples(
+    log_ratio: Float[Tensor, "T B"], counts: Bool[Tensor, "T B"]
+) -> Float[Tensor, ""]:
+    """The effective sample size of weighted play, as a share of the steps that count.
 
-    Forward: the student may add what the teacher never does, but is kept from giving up what the
-    teacher does often.
+    1: the policy that played is the one that learns. Near 0: a few steps outweigh all others (Kong
+    1992), and neither clipping nor patience helps: the play is too old or the steps too large.
     """
-    return teacher.kl(student)
-
-
-def normalised_entropy(
-    distribution: MaskedCategorical, heads: Mapping[str, int]
-) -> Float[Tensor, " N"]:
-    """Mean over heads of the entropy as a share of the largest possible; 1 is pure chance."""
-    sizes = torch.tensor(list(heads.values()), device=distribution.log_probabilities.device)
-    largest = sizes.clamp(min=2).to(distribution.log_probabilities.dtype).log()
-    return (distribution.entropy_by_head() / largest).mean(1)
+    weight = torch.where(counts, log_ratio, -torch.inf)
+    weight = (weight - weight.max()).exp()  # a common factor changes nothing
+    return weight.sum().square() / weight.square().sum() / counts.sum().clamp(min=1)
 
 
 def require_not_negative(objective: Any, *names: str) -> None:

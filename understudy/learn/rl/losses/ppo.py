@@ -9,9 +9,8 @@ from torch import Tensor
 from understudy.learn.base import Loss
 from understudy.learn.rl.actor_critic import ActorCritic
 from understudy.learn.rl.losses.common import (
-    kl_from_teacher,
+    effective_samples,
     mean_of,
-    normalised_entropy,
     require_not_negative,
     value_error,
 )
@@ -61,20 +60,18 @@ class PPO:
         ratio = log_ratio.exp()
         bounded = ratio.clamp(1 - self.clip, 1 + self.clip)
         surrogate = torch.minimum(ratio * advantage, bounded * advantage)
-        entropy = normalised_entropy(output.distribution, actor_critic.policy.shape.heads)
         parts = {
             "policy": -mean_of(surrogate, counts),
             "value": mean_of(value_error(output, target), counts),
-            "entropy": mean_of(entropy.view_as(value), counts),
+            "entropy": mean_of(output.entropy, counts),
         }
         loss = parts["policy"] + self.value_weight * parts["value"]
         loss = loss - self.entropy_weight * parts["entropy"]
-        if output.teacher is not None:
-            kl = kl_from_teacher(output.teacher, output.distribution).view_as(value)
-            parts["kl"] = mean_of(kl, counts)
+        if output.kl is not None:
+            parts["kl"] = mean_of(output.kl, counts)
             loss = loss + self.kl_weight * parts["kl"]
-        outside = (ratio - 1).abs() > self.clip
-        return Loss(loss, parts | {"clipped": mean_of(outside.to(ratio.dtype), counts)})
+        size = effective_samples(log_ratio.detach(), counts)
+        return Loss(loss, parts | {"effective_samples": size})
 
 
 def normalised(

@@ -15,9 +15,8 @@ from torch import Tensor
 from understudy.learn.base import Loss
 from understudy.learn.rl.actor_critic import ActorCritic, ActorCriticOutput
 from understudy.learn.rl.losses.common import (
-    kl_from_teacher,
+    effective_samples,
     mean_of,
-    normalised_entropy,
     require_not_negative,
     value_error,
 )
@@ -63,11 +62,9 @@ class OffPolicy:
         target = lambda_returns(
             *_scene(play, output), lambda_=self.value_lambda, truncated=play.truncated
         )
-        heads = actor_critic.policy.shape.heads
-        entropy = normalised_entropy(output.distribution, heads).view_as(play.reward)
         parts |= {
             "value": mean_of(value_error(output, target), counts),
-            "entropy": mean_of(entropy, counts),
+            "entropy": mean_of(output.entropy, counts),
         }
         loss = (
             self.policy_weight * parts["policy"]
@@ -75,9 +72,8 @@ class OffPolicy:
             + self.value_weight * parts["value"]
             - self.entropy_weight * parts["entropy"]
         )
-        if output.teacher is not None:
-            kl = kl_from_teacher(output.teacher, output.distribution).view_as(play.reward)
-            parts["kl"] = mean_of(kl, counts)
+        if output.kl is not None:
+            parts["kl"] = mean_of(output.kl, counts)
             loss = loss + self.kl_weight * parts["kl"]
         return Loss(loss, parts | metrics)
 
@@ -110,9 +106,8 @@ class OffPolicy:
             "policy": mean_of(-(advantage * log_prob).sum(2), play.counts),
             "upgo": mean_of(-(weighted * log_prob).sum(2), play.counts),
         }
-        clipped = (ratio > self.rho_max).to(ratio.dtype).mean(2)
         return parts, {
-            "clipped": mean_of(clipped, play.counts),
+            "effective_samples": effective_samples(log_ratio.sum(2), play.counts),
             "advantage_size": mean_of(advantage.abs().mean(2), play.counts),
         }
 

@@ -1,0 +1,1 @@
+"""Compiled passes over arrays. They know of no game and of no network."""
