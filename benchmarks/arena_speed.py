@@ -1,11 +1,12 @@
-"""How fast the arena steps beside two well-known environments of the same kind.
+"""How fast the arena steps beside three well-known environments of the same kind.
 
-    make bench        (installs the peers first)
+    make bench        (installs the peers first, but for PufferLib, whose build needs GitHub)
 
 One thread, CPU seconds, all in one run: mpe2's `simple_tag` (PettingZoo) steps one match at a time,
-VMAS's `simple_tag` many at once in torch. A match-step is one step of one match with all its
-players. The arena's figure includes the full rules, both players' views and the resets of ended
-matches. Actions are drawn before the clock starts, for everybody.
+VMAS's `simple_tag` many at once in torch, PufferLib's `target` many at once in C (two players who
+steer towards stars: nothing blocks them, nobody shoots). A match-step is one step of one match with
+all its players. The arena's figure includes the full rules, both players' views and the resets of
+ended matches. Actions are drawn before the clock starts, for everybody.
 """
 
 import os
@@ -14,6 +15,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import time
 from collections.abc import Callable
+from contextlib import chdir
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from rich.console import Console
@@ -132,6 +135,26 @@ def vmas(matches: int) -> Callable[[], None]:
     return step
 
 
+def puffer(matches: int) -> Callable[[], None]:
+    """PufferLib steps its matches in a loop in C."""
+    with TemporaryDirectory() as aside, chdir(aside):  # importing it leaves a link where one stands
+        from pufferlib.ocean.target.target import Target
+
+    env = Target(num_envs=matches, num_agents=2)
+    env.reset()
+    rng = np.random.default_rng(0)
+    sizes = env.single_action_space.nvec
+    choices = [rng.integers(0, sizes, (2 * matches, len(sizes))) for _ in range(16)]
+    count = 0
+
+    def step() -> None:
+        nonlocal count
+        env.step(choices[count % 16])
+        count += 1
+
+    return step
+
+
 def peer(make: Callable[[int], Callable[[], None]], matches: int) -> float | None:
     """A peer's rate; None where it is not installed."""
     try:
@@ -143,15 +166,17 @@ def peer(make: Callable[[int], Callable[[], None]], matches: int) -> float | Non
 def main() -> None:
     """Measure and print the table."""
     table = Table(title="match-steps per CPU second, one thread", title_justify="left")
-    for name in ("N", "arena", "+ features", "+ two experts", "mpe2 simple_tag", "VMAS simple_tag"):
+    ours = ("N", "arena", "+ features", "+ two experts")
+    for name in (*ours, "mpe2 simple_tag", "VMAS simple_tag", "PufferLib target"):
         table.add_column(name, justify="right")
     alone = peer(mpe, 1)
     for matches in SIZES:
-        ours = rate(Arena(matches).step, matches)
+        stepped = rate(Arena(matches).step, matches)
         seen = rate(Arena(matches, features=True).step, matches)
         played = rate(ExpertArena(matches).step, matches)
         theirs = alone if matches == 1 else None
-        figures = (ours, seen, played, theirs, peer(vmas, matches))
+        peers = (theirs, peer(vmas, matches), peer(puffer, matches))
+        figures = (stepped, seen, played, *peers)
         table.add_row(str(matches), *(f"{f:,.0f}" if f else "-" for f in figures))
     Console().print(table)
 

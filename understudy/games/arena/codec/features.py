@@ -11,6 +11,15 @@ from understudy.games.arena.codec.actions import HEADS
 from understudy.games.arena.kernels import kernel
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
+from understudy.games.arena.sim.lanes import (
+    LANES,
+    from_lanes,
+    load,
+    smaller,
+    store,
+    to_lanes,
+    where,
+)
 
 FEATURES: Final = {
     "own_x": "own position, -1 our edge to 1 their edge",
@@ -45,9 +54,15 @@ Legal = np.ndarray[Any, np.dtype[np.bool_]]
 
 def features(views: v.View) -> Features:
     """Views [rows, V] -> features [rows, 20], each between -1 and 1."""
-    out = np.empty((len(views), NUM_FEATURES), np.float32)
-    _features(views, out)
-    return out
+    rows, size = len(views), -(-len(views) // LANES) * LANES
+    plain = views.flags.c_contiguous and views.dtype == np.float32
+    if size > rows or not plain:
+        given, views = views, np.zeros((size, len(v.VIEW)), np.float32)
+        views[:rows] = given
+    seen, told = (np.empty((width, LANES), np.float32) for width in (len(v.VIEW), NUM_FEATURES))
+    out = np.empty((size, NUM_FEATURES), np.float32)
+    _features(views, seen, told, out)
+    return out[:rows]
 
 
 def legal(views: v.View) -> Legal:
@@ -58,41 +73,43 @@ def legal(views: v.View) -> Legal:
 
 
 @kernel
-def _features(views, out):  # type: ignore[no-untyped-def]
-    # np.float64, because numba's float() of a float32 stays one: so plain Python gives the same.
+def _features(views, seen, told, out):  # type: ignore[no-untyped-def]
+    """Eight rows at a time; `seen` and `told` are room for a block of views and of features."""
+    for number in range(len(views) // LANES):
+        to_lanes(views, number, seen)
+        _tell(seen, told)
+        from_lanes(told, number, out)
+
+
+@kernel
+def _tell(seen, told):  # type: ignore[no-untyped-def]
     width = 2.0 * r.HALF_FLOOR
-    for i in range(len(views)):
-        x, y = np.float64(views[i, v.X]), np.float64(views[i, v.Y])
-        out[i, 0] = x / r.HALF_FLOOR
-        out[i, 1] = y / r.HALF_FLOOR
-        out[i, 2] = np.float64(views[i, v.VX]) / r.DASH_SPEED
-        out[i, 3] = np.float64(views[i, v.VY]) / r.DASH_SPEED
-        out[i, 4] = np.float64(views[i, v.HEALTH]) / r.HEALTH
-        if views[i, v.RELOAD] > 0:
-            out[i, 5] = -np.float64(views[i, v.RELOAD]) / r.RELOAD_STEPS
-        else:
-            out[i, 5] = np.float64(views[i, v.MAGAZINE]) / r.MAGAZINE
-        out[i, 6] = np.float64(views[i, v.RESERVE]) / r.RESERVE
-        out[i, 7] = 1.0 - np.float64(views[i, v.DASH_COOLDOWN]) / r.DASH_COOLDOWN
-        if views[i, v.SHIELD] > 0:
-            out[i, 8] = np.float64(views[i, v.SHIELD]) / r.SHIELD_STEPS
-        else:
-            out[i, 8] = -np.float64(views[i, v.SHIELD_COOLDOWN]) / r.SHIELD_COOLDOWN
-        out[i, 9] = (np.float64(views[i, v.ENEMY_X]) - x) / width
-        out[i, 10] = (np.float64(views[i, v.ENEMY_Y]) - y) / width
-        out[i, 11] = np.float64(views[i, v.ENEMY_VX]) / r.DASH_SPEED
-        out[i, 12] = np.float64(views[i, v.ENEMY_VY]) / r.DASH_SPEED
-        out[i, 13] = 1.0 - min(np.float64(views[i, v.ENEMY_AGE]), MEMORY_STEPS) / MEMORY_STEPS
-        out[i, 14] = np.float64(views[i, v.COVER_X]) / width
-        out[i, 15] = np.float64(views[i, v.COVER_Y]) / width
-        out[i, 16] = views[i, v.THREAT]
-        out[i, 17] = (
-            np.float64(views[i, v.HEALTH_OURS]) + 2.0 * np.float64(views[i, v.HEALTH_THEIRS])
-        ) / 3.0
-        out[i, 18] = (
-            np.float64(views[i, v.AMMO_OURS]) + 2.0 * np.float64(views[i, v.AMMO_THEIRS])
-        ) / 3.0
-        out[i, 19] = np.float64(views[i, v.TIME_LEFT]) / r.MAX_STEPS
+    x, y = load(seen, v.X), load(seen, v.Y)
+    store(told, 0, x / r.HALF_FLOOR)
+    store(told, 1, y / r.HALF_FLOOR)
+    store(told, 2, load(seen, v.VX) / r.DASH_SPEED)
+    store(told, 3, load(seen, v.VY) / r.DASH_SPEED)
+    store(told, 4, load(seen, v.HEALTH) / r.HEALTH)
+    reload, magazine = load(seen, v.RELOAD), load(seen, v.MAGAZINE)
+    loading = reload > 0.0  # to choose before dividing saves a division
+    full = where(loading, r.RELOAD_STEPS, r.MAGAZINE)
+    store(told, 5, where(loading, -reload, magazine) / full)
+    store(told, 6, load(seen, v.RESERVE) / r.RESERVE)
+    store(told, 7, 1.0 - load(seen, v.DASH_COOLDOWN) / r.DASH_COOLDOWN)
+    shield, cooldown = load(seen, v.SHIELD), load(seen, v.SHIELD_COOLDOWN)
+    full = where(shield > 0.0, r.SHIELD_STEPS, r.SHIELD_COOLDOWN)
+    store(told, 8, where(shield > 0.0, shield, -cooldown) / full)
+    store(told, 9, (load(seen, v.ENEMY_X) - x) / width)
+    store(told, 10, (load(seen, v.ENEMY_Y) - y) / width)
+    store(told, 11, load(seen, v.ENEMY_VX) / r.DASH_SPEED)
+    store(told, 12, load(seen, v.ENEMY_VY) / r.DASH_SPEED)
+    store(told, 13, 1.0 - smaller(load(seen, v.ENEMY_AGE), MEMORY_STEPS) / MEMORY_STEPS)
+    store(told, 14, load(seen, v.COVER_X) / width)
+    store(told, 15, load(seen, v.COVER_Y) / width)
+    store(told, 16, load(seen, v.THREAT))
+    store(told, 17, (load(seen, v.HEALTH_OURS) + 2.0 * load(seen, v.HEALTH_THEIRS)) / 3.0)
+    store(told, 18, (load(seen, v.AMMO_OURS) + 2.0 * load(seen, v.AMMO_THEIRS)) / 3.0)
+    store(told, 19, load(seen, v.TIME_LEFT) / r.MAX_STEPS)
 
 
 @kernel
