@@ -31,10 +31,10 @@ from understudy.games.arena import recipes
 from understudy.games.arena.data.encode import MOVES
 from understudy.games.arena.play.batched import BatchedArena
 from understudy.learn.policy import FactoredPolicy, PolicyShape
-from understudy.learn.rl.actors import Actors
+from understudy.learn.rl.acting.actors import Actors
+from understudy.learn.rl.acting.opponents import Opponent, packed
 from understudy.learn.rl.env import SELF
 from understudy.learn.rl.learner import Learner
-from understudy.learn.rl.opponents import Opponent, packed
 
 HIDDEN = (64, 64)
 REPEATS = 5  # the best of so many: the machine is shared

@@ -18,10 +18,10 @@ from understudy.league.interface import Opponent as Met
 from understudy.league.payoff import Tally
 from understudy.learn.checkpoint import reading_checkpoint, write_checkpoint
 from understudy.learn.policy import load_policy, save_policy
+from understudy.learn.rl.acting.opponents import Opponent, packed
 from understudy.learn.rl.env import SELF
 from understudy.learn.rl.improve import Improved
 from understudy.learn.rl.improve import improve as improve_policy
-from understudy.learn.rl.opponents import Opponent, packed
 from understudy.learn.rl.recipe import RLRecipe
 
 MEMORY = "learner.pt"

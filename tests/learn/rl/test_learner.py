@@ -17,13 +17,13 @@ from understudy.learn.metrics_log import read_metrics
 from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
 from understudy.learn.recipe import TrainingJob
 from understudy.learn.rl import train
-from understudy.learn.rl.actors import Actors
+from understudy.learn.rl.acting.actors import Actors
+from understudy.learn.rl.acting.opponents import Opponent, packed
 from understudy.learn.rl.env import SELF
 from understudy.learn.rl.improve import improve
 from understudy.learn.rl.learner import Learner, met_by
 from understudy.learn.rl.losses.ppo import PPO
 from understudy.learn.rl.losses.vtrace import OffPolicy
-from understudy.learn.rl.opponents import Opponent, packed
 from understudy.learn.rl.recipe import START, RLRecipe
 
 START_POLICY = FactoredPolicy(PolicyShape(NUMBERS.features, NUMBERS.heads, (8,)), 0)

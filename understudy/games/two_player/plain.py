@@ -26,8 +26,8 @@ from understudy.pipeline.pairings import Fixture
 if TYPE_CHECKING:  # these take seconds to import
     from understudy.league.interface import League
     from understudy.learn.recipe import Recipe
+    from understudy.learn.rl.acting.playout import Outcome
     from understudy.learn.rl.env import BatchedEnv, Observation
-    from understudy.learn.rl.playout import Outcome
     from understudy.report.page import Panel
 
     class PlainEnv(BatchedEnv, Protocol):
@@ -96,7 +96,7 @@ class _Plain:
 
     def play(self, fixture: Fixture) -> Played:
         """Play a match per seed, side by side; those that need not be kept in outline."""
-        from understudy.learn.rl.playout import Recorder, playout
+        from understudy.learn.rl.acting.playout import Recorder, playout
 
         seeds = np.array(fixture.seeds, np.int64)
         game = self.make(len(seeds), 0.0)
@@ -124,7 +124,7 @@ class _Plain:
         import torch
 
         from understudy.learn.policy import load_policy
-        from understudy.learn.rl.opponents import PolicyPlayer
+        from understudy.learn.rl.acting.opponents import PolicyPlayer
 
         player = PolicyPlayer(load_policy(ref.weights, self.decisions), len(seeds), 2)
         rng = [[np.random.default_rng((seed, slot)) for seed in seeds] for slot in (0, 1)]

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from understudy.learn.policy import FactoredPolicy
-from understudy.learn.rl.actors import Actors
+from understudy.learn.rl.acting.actors import Actors
+from understudy.learn.rl.acting.opponents import Opponent
 from understudy.learn.rl.learner import Learner
-from understudy.learn.rl.opponents import Opponent
 from understudy.learn.rl.recipe import RLRecipe
 
 CRITIC_PART = 4

@@ -17,13 +17,14 @@ from torch import Tensor
 
 from understudy.learn.checkpoint import as_arrays, as_tensors
 from understudy.learn.policy import FactoredPolicy
+from understudy.learn.rl.acting.actors import Actors
+from understudy.learn.rl.acting.job import Job, Rollout
+from understudy.learn.rl.acting.opponents import Opponent, packed, unpacked
+from understudy.learn.rl.acting.seating import seating
 from understudy.learn.rl.actor_critic import ActorCritic, Critic
-from understudy.learn.rl.actors import Actors
 from understudy.learn.rl.descent import Descent
-from understudy.learn.rl.opponents import Opponent, packed, unpacked
 from understudy.learn.rl.recipe import START, RLRecipe
 from understudy.learn.rl.replay_buffer import Replay
-from understudy.learn.rl.rollout import Job, Rollout, seating
 from understudy.learn.rl.trajectories import Trajectories
 
 _ACTING, _DRAWING = 0, 1  # what chance is for

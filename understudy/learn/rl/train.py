@@ -22,7 +22,7 @@ from understudy.learn.checkpoint import own_randomness, reading_checkpoint, writ
 from understudy.learn.metrics_log import MetricsLogger
 from understudy.learn.policy import load_policy, save_policy
 from understudy.learn.recipe import Progress, TrainingJob
-from understudy.learn.rl.actors import Actors
+from understudy.learn.rl.acting.actors import Actors
 from understudy.learn.rl.learner import Learner, Progressed, met_by
 from understudy.learn.rl.recipe import RLRecipe
 

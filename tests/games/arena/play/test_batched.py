@@ -14,11 +14,12 @@ from understudy.games.arena.play.batched import BatchedArena
 from understudy.games.arena.recipes import RECIPES
 from understudy.games.arena.sim import rules as r
 from understudy.learn.policy import FactoredPolicy, PolicyShape
-from understudy.learn.rl.actors import Actors
+from understudy.learn.rl.acting.actors import Actors
+from understudy.learn.rl.acting.job import Job
+from understudy.learn.rl.acting.opponents import Opponent, packed
+from understudy.learn.rl.acting.rollout import collect
 from understudy.learn.rl.env import BatchedEnv
 from understudy.learn.rl.learner import Learner, met_by
-from understudy.learn.rl.opponents import Opponent, packed
-from understudy.learn.rl.rollout import Job, collect
 from understudy.pipeline.pairings import Fixture
 
 SEEDS = np.arange(40)

@@ -15,7 +15,7 @@ from understudy.games.arena.play.batched import BatchedArena
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim.state import View
 from understudy.games.arena.sim.world import World
-from understudy.learn.rl.playout import Recorder, playout
+from understudy.learn.rl.acting.playout import Recorder, playout
 from understudy.pipeline.game import Played
 from understudy.pipeline.pairings import Fixture
 

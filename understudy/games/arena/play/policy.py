@@ -15,7 +15,7 @@ from understudy.games.arena.sim.hash_rng import uniform
 from understudy.games.arena.sim.state import View
 from understudy.games.arena.sim.world import World
 from understudy.learn.policy import FactoredPolicy, load_policy
-from understudy.learn.rl.opponents import PolicyPlayer, plans_of
+from understudy.learn.rl.acting.opponents import PolicyPlayer, plans_of
 
 _FIRST_PURPOSE = 8  # the purposes of random numbers below are taken by the world and the bots
 _PLAN_PURPOSE = 31

@@ -28,14 +28,7 @@ from understudy.games.dota.value.calibration import METHODS, bias
 from understudy.games.dota.value.checkpoint import save
 from understudy.games.dota.value.drift import drift, ranges
 from understudy.games.dota.value.linear import CHANGES, Constant, Fitted, Model, Seven
-from understudy.games.dota.value.splits import (
-    LEFT,
-    SIZES,
-    Split,
-    asked_patch,
-    draw,
-    write_split,
-)
+from understudy.games.dota.value.splits import LEFT, SIZES, Split, asked_patch, draw, write_split
 from understudy.games.dota.value.trees import V0, V1, Trees
 from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions

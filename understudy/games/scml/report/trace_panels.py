@@ -7,14 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from understudy.data.runs import Run
-from understudy.games.scml.agent.trace import (
-    CUTS,
-    TO_ACCEPT,
-    TO_REJECT,
-    Decided,
-    Turn,
-    read_trace,
-)
+from understudy.games.scml.agent.trace import CUTS, TO_ACCEPT, TO_REJECT, Decided, Turn, read_trace
 from understudy.games.scml.domain import BUCKETS, GOALS, SIDES, Offer
 from understudy.games.scml.recording.tables import CONTRACTS
 from understudy.games.scml.report.world_page import recorded_worlds

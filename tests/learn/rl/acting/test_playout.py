@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.learn.rl.toy_matches import ROUNDS, ToyMatches
-from understudy.learn.rl.playout import Recorder, playout
+from understudy.learn.rl.acting.playout import Recorder, playout
 
 SEEDS = np.array([5, 7_000, 123, 6_000, 31])
 BOTH = np.tile([0, 1], (len(SEEDS), 1))

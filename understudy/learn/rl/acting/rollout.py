@@ -2,69 +2,25 @@
 
 `collect` is a pure function of its job: whoever runs it, wherever, finds the same. The matches'
 state travels with the job, so an actor remembers nothing between two rollouts and may die.
-
-A place for a match is either the learner's in every slot (self-play) or in one; which one depends
-on the place. So each of the B trajectories belongs to one slot of one place, and matches follow
-each other in it. In the other places the opponent is drawn anew for each match.
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from understudy.learn.cuda_graphs import Graphed, own_stream, sent
+from understudy.learn.cuda_graphs import Graphed, own_stream
 from understudy.learn.policy import Acted, FactoredPolicy
-from understudy.learn.rl.env import SELF, Array, MakeEnv, Observation, StepResult
-from understudy.learn.rl.opponents import Opponent, PolicyPlayer, Weights, unpacked
-from understudy.learn.rl.trajectories import Trajectories
+from understudy.learn.rl.acting.job import Job, Rollout
+from understudy.learn.rl.acting.opponents import PolicyPlayer, Weights, unpacked
+from understudy.learn.rl.acting.rollout_buffer import RolloutBuffer
+from understudy.learn.rl.acting.seating import seating
+from understudy.learn.rl.env import SELF, Array, Observation, StepResult
 
 _TEACHER = "\nteacher"  # no player has such a name
-
-
-@dataclass(frozen=True)
-class Job:
-    """One rollout to be played."""
-
-    make: MakeEnv
-    player: Weights
-    opponents: tuple[Opponent, ...]
-    matches: int
-    steps: int
-    discount: float
-    pseudo_reward: float
-    seed: tuple[int, ...]
-    draw: float = 0.0
-    version: int = 0
-    """How many updates the player has seen."""
-    sees_others: bool = False
-    """Whether to keep what the other players saw."""
-    teacher: Weights | None = None
-    """Somebody with a memory who looks on, so that it can be asked about these sequences."""
-    state: Mapping[str, Any] = field(default_factory=dict)
-    """Where the rollout before it ended; empty: all matches begin."""
-    device: str = "cpu"
-    """Where policies think; what they did stays there. Games are played on the processor."""
-
-
-class Rollout(NamedTuple):
-    """What came of a job."""
-
-    play: dict[str, Any]
-    """The fields of `Trajectories`: arrays, or tensors where it was played on a device."""
-    state: dict[str, Any]
-    tally: dict[str, list[int]]
-    """Matches won, drawn and lost by the learner, by opponent; against itself all are told once."""
-    match_steps: int
-    """Steps of all matches together; in self-play one is several agent-steps."""
-
-    def sequences(self) -> Trajectories:
-        """The play as tensors."""
-        return Trajectories(**{name: torch.as_tensor(x) for name, x in self.play.items()})
 
 
 def collect(job: Job) -> Rollout:
@@ -79,37 +35,6 @@ def collect(job: Job) -> Rollout:
             return _Actor(job).play()
     finally:
         torch.set_num_threads(threads)
-
-
-class Seating(NamedTuple):
-    """Who learns where. Rows count the slots of all places: row = place * S + slot."""
-
-    mirrored: int
-    """The first so many places are self-play."""
-    row: Array
-    """Of each sequence, [B]."""
-    place: Array
-    """Of each sequence, [B]."""
-    others: Array
-    """The rows of the other slots at the same place, [B, S - 1]."""
-
-
-def seating(matches: int, num_players: int, opponents: Sequence[Opponent]) -> Seating:
-    """Share out the places: self-play by its probability, rounded; then slots in turn."""
-    total = sum(opponent.probability for opponent in opponents)
-    if total <= 0:
-        raise ValueError("nobody to meet: the probabilities of all opponents are 0")
-    alone = sum(opponent.probability for opponent in opponents if opponent.name == SELF)
-    mirrored = round(matches * alone / total)
-    if alone < total and mirrored == matches > 1:
-        mirrored -= 1  # everybody is met
-    both = np.arange(mirrored * num_players)
-    place = np.arange(mirrored, matches)
-    row = np.concatenate([both, place * num_players + place % num_players])
-    at, slot = np.divmod(row, num_players)
-    turn = np.arange(1, num_players)
-    others = at[:, None] * num_players + (slot[:, None] + turn) % num_players
-    return Seating(mirrored, row, at, others)
 
 
 class _Actor:
@@ -162,7 +87,7 @@ class _Actor:
         buffer.see(job.steps, self.game.observe(), self.first, self.learner.plan)
         return Rollout(buffer.finish(), self._state(), self._told(), self.match_steps)
 
-    def _act(self, t: int, buffer: "RolloutBuffer") -> None:
+    def _act(self, t: int, buffer: RolloutBuffer) -> None:
         """The learner chooses wherever it sits; its teacher looks on."""
         chance = self._uniform(len(buffer.rows))
         acted = _looking(self.learner, buffer, t, chance, self.choose)
@@ -263,7 +188,7 @@ class _Actor:
 
 
 def _looking(
-    player: PolicyPlayer, buffer: "RolloutBuffer", t: int, chance: Tensor, choose: Any
+    player: PolicyPlayer, buffer: RolloutBuffer, t: int, chance: Tensor, choose: Any
 ) -> Acted:
     """What somebody makes of step t wherever the learner sits; what it remembers moves on."""
     inputs = player.policy.with_plan(buffer.play["observation"][t], buffer.play["plan"][t])
@@ -289,86 +214,3 @@ def _graphed(job: Job) -> tuple[FactoredPolicy, Callable[..., Acted]]:
     kept, graph = known[key]
     kept.load_state_dict(policy.state_dict())
     return kept, lambda *tensors: Acted(*graph(tensors))
-
-
-class RolloutBuffer:
-    """The sequences of a rollout while it is played, [T B ...], on the device that plays."""
-
-    def __init__(self, job: Job, seen: Observation, where: Seating) -> None:
-        self.where, steps, size = where, job.steps, len(where.row)
-        self.device = torch.device(job.device)
-        self.rows = torch.from_numpy(where.row).to(self.device)
-        features, options = seen.observation.shape[2], seen.legal.shape[2]
-        heads = len(job.player.shape.heads)
-        others = where.others.shape[1] * features if job.sees_others else 0
-
-        def empty(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-            return torch.empty(*shape[:1], size, *shape[1:], dtype=dtype, device=self.device)
-
-        self.play = {
-            "observation": empty(steps + 1, features),
-            "others": empty(steps + 1, others),
-            "plan": empty(steps + 1, dtype=torch.int16),
-            "legal": empty(steps, options, dtype=torch.bool),
-            "action": empty(steps, heads, dtype=torch.int16),
-            "log_prob": empty(steps, heads),
-            "version": torch.full((size,), job.version),
-        }
-        # Written by the game's side, step by step; these travel together in the end.
-        self.told: dict[str, Array] = {
-            "first": np.empty((steps + 1, size), bool),
-            "reward": np.empty((steps, size), np.float32),
-            "discount": np.empty((steps, size), np.float32),
-            "truncated": np.empty((steps, size), bool),
-            "counts": np.empty((steps, size), bool),
-        }
-
-    def begin(self, learner: PolicyPlayer, teacher: PolicyPlayer | None) -> None:
-        """What both remember before the first step."""
-        for name, one in (("memory", learner), ("teacher_memory", teacher)):
-            blank = torch.zeros(len(self.rows), 0, device=self.device)
-            self.play[name] = blank if one is None else one.memory.flatten(0, 1)[self.rows]
-
-    def see(self, t: int, seen: Observation, first: Array, plan: Array) -> None:
-        """What was seen before step t, or after the last one."""
-        row = self.where.row
-        self._put("observation", t, rows_of(seen.observation, row))
-        self._put("plan", t, rows_of(plan, row))
-        if self.play["others"].shape[2]:
-            flat = seen.observation.reshape(-1, seen.observation.shape[2])
-            self._put("others", t, flat[self.where.others].reshape(len(row), -1))
-        if t < len(self.play["legal"]):
-            self._put("legal", t, rows_of(seen.legal, row))
-        self.told["first"][t] = first[self.where.place]
-
-    def _put(self, name: str, t: int, array: Array) -> None:
-        self.play[name][t].copy_(sent(torch.from_numpy(array), self.device), non_blocking=True)
-
-    def act(self, t: int, acted: Acted, idle: Array) -> None:
-        """What was done in step t; nothing where the match was idle."""
-        self.play["action"][t] = acted.action
-        self.play["log_prob"][t] = acted.log_prob
-        self.told["counts"][t] = ~idle[self.where.place]
-
-    def record_step(self, t: int, result: StepResult, job: Job, idle: Array) -> None:
-        """What came of it."""
-        place = self.where.place
-        drawn = result.terminated[:, None] & (result.score == 0)
-        reward = result.reward + job.draw * drawn if job.draw else result.reward
-        self.told["reward"][t] = rows_of(reward, self.where.row)
-        self.told["discount"][t] = np.where((result.terminated | idle)[place], 0.0, job.discount)
-        self.told["truncated"][t] = (result.truncated & ~result.terminated)[place]
-
-    def finish(self) -> dict[str, Any]:
-        """The fields of `Trajectories`; arrays, which travel well, unless they are on a card."""
-        if self.device.type == "cpu":
-            return {name: tensor.numpy() for name, tensor in self.play.items()} | self.told
-        moved = {name: torch.from_numpy(x).to(self.device) for name, x in self.told.items()}
-        return self.play | moved
-
-
-def rows_of(array: Array, row: Array) -> Array:
-    """Rows of an array [N S ...], slots counted through; `row` must ascend."""
-    flat = array.reshape(-1, *array.shape[2:])
-    # In pure self-play the rows are all there are.
-    return flat if len(row) == len(flat) else flat.take(row, 0)

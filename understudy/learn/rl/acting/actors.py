@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from understudy import workers
 from understudy.errors import InputError
-from understudy.learn.rl.rollout import Job, Rollout, collect
+from understudy.learn.rl.acting.job import Job, Rollout
+from understudy.learn.rl.acting.rollout import collect
 from understudy.workers.processes import Process
 
 if TYPE_CHECKING:  # distributed takes a second to import, and few runs need it

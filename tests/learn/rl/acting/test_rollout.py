@@ -9,9 +9,11 @@ import torch
 
 from tests.learn.rl.toy_matches import NUMBERS, ROUNDS, ToyMatches, toy_with_limit
 from understudy.learn.policy import FactoredPolicy, PolicyShape
+from understudy.learn.rl.acting.job import Job
+from understudy.learn.rl.acting.opponents import Opponent, packed, unpacked
+from understudy.learn.rl.acting.rollout import collect
+from understudy.learn.rl.acting.seating import seating
 from understudy.learn.rl.env import SELF, BatchedEnv
-from understudy.learn.rl.opponents import Opponent, packed, unpacked
-from understudy.learn.rl.rollout import Job, collect, seating
 
 SHAPE = PolicyShape(NUMBERS.features, NUMBERS.heads, (8,))
 PLAYER, OTHER = (packed(FactoredPolicy(SHAPE, seed)) for seed in (0, 1))
