@@ -20,7 +20,7 @@ OutOption = Annotated[
     typer.Option("--out", "-o", help="Where to write: the run's folder. [default: runs/GAME]"),
 ]
 MemoryOption = Annotated[
-    int | None, typer.Option(help="Units of a recurrent core to add when refining.", min=1)
+    int | None, typer.Option(help="Units of a recurrent core, for a policy without one.", min=1)
 ]
 PlansOption = Annotated[
     int | None,

@@ -1,5 +1,6 @@
 """One way to train a policy on samples, as one value."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,12 +12,14 @@ from understudy.data.runs import Run
 from understudy.data.samples import Decisions
 from understudy.data.shards import whole_shards
 from understudy.data.splits import SPLITS
+from understudy.errors import InputError
 from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, start_weights
 from understudy.learn.supervised.dataset import Batch, Batches
 from understudy.learn.supervised.evaluate import Score, evaluate
 from understudy.learn.supervised.loop import train
 from understudy.learn.supervised.objective import Objective
+from understudy.learn.supervised.sequences import SequenceBatches, Sequences, whole_matches
 from understudy.learn.supervised.task import OptimizerSettings, TrainingTask
 
 
@@ -32,11 +35,24 @@ class PolicyRecipe(OptimizerSettings):
     """Widths of the hidden layers. More or wider: finer play, slower to train and to run."""
     start: str | None = None
     """The model to go on from, unless another is named; `hidden` is then its own. None: anew."""
+    memory: int = 0
+    """Units of a recurrent core; a model to go on from keeps its own. 0: none, each row alone."""
+    sequence: int = 32
+    """Steps of a match that a policy with a memory learns from at once; `batch_size` still counts
+    rows. Up: it learns what to keep for longer, by fewer matches a step."""
+    burn_in: int = 32
+    """Steps before those, to remember only. Up: a memory nearer to that of play, more time."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, least in (("memory", 0), ("sequence", 1), ("burn_in", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
 
     @property
     def shape(self) -> PolicyShape:
         """Of a new policy."""
-        return PolicyShape(self.decisions.features, self.decisions.heads, self.hidden)
+        return PolicyShape(self.decisions.features, self.decisions.heads, self.hidden, self.memory)
 
     def settings(self) -> dict[str, Any]:
         """Everything but the description, which changes nothing."""
@@ -44,7 +60,10 @@ class PolicyRecipe(OptimizerSettings):
         chosen = {name: getattr(self, name) for name in self.__dataclass_fields__}
         del chosen["description"]
         if self.start is not None:
-            del chosen["hidden"]  # the model it begins with has its own
+            del chosen["hidden"]  # the model it begins with has its own, and may have a memory
+        elif not self.memory:
+            for name in ("memory", "sequence", "burn_in"):
+                del chosen[name]
         return chosen | {
             "decisions": f"{table.full_name} version {table.version}",
             "features": self.decisions.features,
@@ -53,8 +72,12 @@ class PolicyRecipe(OptimizerSettings):
         }
 
     def with_options(self, name: str, options: TrainOptions) -> "PolicyRecipe":
-        """One that goes on from a model may go on from another."""
-        return replace(self, **options.taken_by(name, *(["start"] if self.start else [])))
+        """With a memory of another size; one that goes on from a model may go on from another."""
+        told = options.taken_by(name, "memory", *(["start"] if self.start else []))
+        try:
+            return replace(self, **told)
+        except ValueError as mistake:
+            raise InputError(f"'{name}' cannot be changed like that: {mistake}") from mistake
 
     def inputs(self, run: Run) -> Inputs:
         """The samples, and the weights it begins with, if any."""
@@ -69,30 +92,32 @@ class PolicyRecipe(OptimizerSettings):
 
     def prepare(
         self, samples: Path, start: Path | None, seed: int, device: torch.device
-    ) -> TrainingTask[FactoredPolicy, Batch]:
+    ) -> TrainingTask[FactoredPolicy, Batch | Sequences]:
         """What the loop needs; `start` is the folder of the policy to begin with, or none."""
-        splits = {split: self._batches(samples, split, seed, device) for split in SPLITS}
+        rows = {split: self._batches(samples, split, seed, device) for split in SPLITS}
+        train = rows["train"]
         if self.objective.by_outcome:
-            splits["train"].require_outcomes()
+            train.require_outcomes()
         if start is None:
-            policy = self._new(splits["train"], seed)
+            policy = self._new(train, seed)
         else:
-            policy = load_policy(start, self.decisions)
+            policy = load_policy(start, self.decisions).extended(memory=self.memory, seed=seed)
+        sequences = self._sequences(rows) if policy.shape.memory else {}
 
         def score(policy: FactoredPolicy, split: str) -> Score:
-            return evaluate(policy, self.objective, splits[split], splits["train"].counts)
+            return evaluate(policy, self.objective, rows[split], train.counts, sequences.get(split))
 
         return TrainingTask(
             game=self.decisions.table.game,
             optimizer=self,
             identity=policy.shape.to_json(),
             network=policy,
-            splits=splits,
+            splits={**rows, **sequences},
             loss=self.objective,
             score=score,
             save=lambda folder, policy, name: save_policy(folder, policy, name=name),
             load=lambda folder: load_policy(folder, self.decisions),
-            facts={"rows": splits["train"].rows, "forbidden": splits["train"].forbidden},
+            facts={"rows": train.rows, "forbidden": train.forbidden},
         )
 
     def _new(self, train: Batches, seed: int) -> FactoredPolicy:
@@ -113,3 +138,14 @@ class PolicyRecipe(OptimizerSettings):
             window_rows=self.window_rows,
             device=device,
         )
+
+    def _sequences(self, rows: Mapping[str, Batches]) -> dict[str, SequenceBatches]:
+        """To learn from, with about as many rows in a batch, and whole matches to be judged by."""
+        found = {split: whole_matches(rows[split]) for split in rows if split != "train"}
+        found["train"] = SequenceBatches(
+            rows["train"],
+            steps=self.sequence,
+            batch_size=max(1, self.batch_size // self.sequence),
+            burn_in=self.burn_in,
+        )
+        return found

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -22,6 +23,7 @@ from understudy.learn.supervised.dataset import Batches
 from understudy.learn.supervised.stream import Shard, Stream, joined
 
 _KEYS = ("match", "slot", "step")
+_STEPS = 65_536  # of whole matches at a time
 
 
 class Sequences(NamedTuple):
@@ -73,6 +75,16 @@ class SequenceBatches(Stream[Sequences]):
         found = self._layout(path)
         which, first, counts = (torch.from_numpy(part) for part in found)
         return Sequences._make((*(x[which] for x in self._of.decode(path)), first, counts))
+
+
+def whole_matches(of: Batches) -> SequenceBatches:
+    """The same rows, all that a player did in a match in one sequence, as many as fit at a time."""
+    lengths = [
+        of.read(shard.path, _KEYS).group_by(["match", "slot"]).aggregate([([], "count_all")])
+        for shard in of.shards
+    ]
+    steps = max(pc.max(found["count_all"]).as_py() for found in lengths)
+    return SequenceBatches(of, steps=steps, batch_size=max(1, _STEPS // steps))
 
 
 class Layout(NamedTuple):
