@@ -9,6 +9,7 @@ import pytest
 from tests.small_runs import contents, finished_run, tiny_recipe, understudy
 from tests.small_runs import tiny as small_recipe
 from understudy.games.arena.recipes import RECIPES
+from understudy.learn.policy import load_policy
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +123,29 @@ def test_recorded_outcomes_refine_a_clone_without_playing(run):
     assert understudy(awr, run, "--from", "other", "--fresh").code == 0
     met = understudy("compete arena awr-quick expert --matches 4 --workers 0 --quiet --out", run)
     assert met.code == 0
+
+
+def test_a_clone_with_a_memory_competes_and_is_refined_with_it(run):
+    """Also the teacher remembers: it is the clone."""
+    clone = "train arena imitate-quick --memory 6 --quiet --out"
+    refused = understudy(clone, run)  # it was trained without
+    assert refused.code == 2 and "holds other work" in refused.err
+    assert understudy(clone, run, "--fresh").code == 0
+    model = run / "models" / "imitate-quick"
+    settings = json.loads((model / "manifest.json").read_text())["settings"]
+    assert (settings["memory"], settings["sequence"], settings["burn_in"]) == (6, 32, 32)
+    assert load_policy(model).shape.memory == 6
+    before = contents(model)
+    assert understudy(clone, run).code == 0
+    assert contents(model) == before
+    met = understudy(
+        "compete arena imitate-quick expert --matches 4 --workers 0 --quiet --out", run
+    )
+    assert met.code == 0 and "imitate-quick" in met.out
+    assert train(run).code == 0
+    assert load_policy(run / "models" / "refine-quick").shape.memory == 6
+    assert understudy("train arena awr-quick --quiet --out", run).code == 0
+    assert load_policy(run / "models" / "awr-quick").shape.memory == 6
 
 
 MISTAKES = {
