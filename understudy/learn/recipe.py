@@ -21,7 +21,10 @@ Inputs = Mapping[str, Sequence[Path]]
 _NO_PLAY = "learns from samples, not by playing"
 _NO_WEIGHTS = "begins anew and takes no weights"
 _FROM_INSTEAD = "begins with what --from names"
-_NO_MEMORY = "trains nothing that remembers a match"
+_NEVER = {
+    "memory": "trains nothing that remembers a match",
+    "plans": "makes no plans of recorded matches",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +42,7 @@ class TrainOptions:
     memory: int | None = None
     """Units of a recurrent core, for a policy that has none."""
     plans: int | None = None
-    """Plans to give to a policy that has none."""
+    """Plans, for a policy that has none."""
     own: Mapping[str, Any] = field(default_factory=dict)
     """What only this game's recipes can be told, by name."""
 
@@ -51,7 +54,7 @@ class TrainOptions:
             if name not in names:
                 no_init = _FROM_INSTEAD if "start" in names else _NO_WEIGHTS
                 option = "from" if name == "start" else name.replace("_", "-")
-                reason = {"init": no_init, "memory": _NO_MEMORY}.get(name, _NO_PLAY)
+                reason = _NEVER.get(name, no_init if name == "init" else _NO_PLAY)
                 raise InputError(f"'{recipe}' {reason}; leave out --{option}")
         for name in self.own:
             if name not in names:

@@ -24,7 +24,7 @@ MemoryOption = Annotated[
 ]
 PlansOption = Annotated[
     int | None,
-    typer.Option(help="Plans to add when refining; one is drawn for each match.", min=1),
+    typer.Option(help="Plans, for a policy without any; one is drawn for each match.", min=1),
 ]
 SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.", min=0, max=10**9)]
 WorkersOption = Annotated[
