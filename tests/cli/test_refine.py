@@ -161,7 +161,7 @@ def test_a_clone_with_plans_competes_and_keeps_them_through_refinement(run):
 
 
 MISTAKES = {
-    "train arena refine --out {run}": "there is no model 'imitate'. Trained in",
+    "train arena refine --out {run}": "there is no model 'imitate-small'. Trained in",
     "train arena refine --from expert --out {run}": "'expert' is scripted and cannot be refined",
     "train arena refine-quick --workers two --out {run}": "workers 'two': give a number",
     "train arena imitate-quick --from other --out {run}": "learns from samples, not by playing",
