@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from understudy.games.arena.data.encode import MOVES
+from understudy.games.arena.data.manner import MANNER
 from understudy.games.arena.play.batched import BatchedArena
 from understudy.learn.recipe import Recipe
 from understudy.learn.rl.env import SELF
@@ -18,6 +19,7 @@ imitate = PolicyRecipe(
     description="clone the recorded decisions; the teacher of all that follows",
     decisions=MOVES,
     objective=Cloning(),
+    statistic=MANNER,
     steps=6_000,
     hidden=(256, 256),
     batch_size=2_048,
