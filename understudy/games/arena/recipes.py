@@ -75,7 +75,7 @@ refine = RLRecipe(
         entropy_weight=2e-3,
     ),
     opponents=((SELF, 0.3), ("expert", 0.35), (START, 0.35)),
-    iterations=2_600,
+    iterations=2_300,
     rollouts=2,
     updates=4,
     matches=512,
@@ -102,7 +102,7 @@ refine_ppo = replace(
     ahead=False,
     uses=2.0,
     updates=8,
-    iterations=1_500,
+    iterations=1_300,
 )
 refine_card = replace(
     refine_ppo,
