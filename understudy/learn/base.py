@@ -1,5 +1,6 @@
 """What every way of learning shares: a loss, the files of a model, the device."""
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ class Loss(NamedTuple):
 
 def usable_device(name: str) -> torch.device:
     """The torch device of that name; InputError where it cannot be used."""
+    # Before the card is first used: only with a workspace of its own does cuBLAS add in one order.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()

@@ -91,7 +91,7 @@ def test_a_replay_taken_up_again_is_the_same():
     first, second = Replay(8, 9), Replay(8, 9)
     first.add(part(0))
     draw(first, 3, 0)
-    second.restore(first.state())
+    second.restore(first.state(), torch.device("cpu"))
     first.add(part(1))
     second.add(part(1))
     assert who(draw(first, 3, 1)) == who(draw(second, 3, 1))

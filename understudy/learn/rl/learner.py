@@ -152,7 +152,7 @@ class Learner:
 
     def update(self, batch: Trajectories) -> Float[Tensor, " 2"]:
         """One step of gradient descent on these sequences; their mean and largest age."""
-        self.descent.step(batch.to(self.device), self.learning_rates())
+        self.descent.step(batch, self.learning_rates())
         lag = (self.version - batch.version).double()
         self.version += 1
         return torch.stack([lag.mean(), lag.max()])
@@ -166,7 +166,7 @@ class Learner:
 
     def _receive(self, rollouts: Sequence[Rollout]) -> None:
         for rollout in rollouts:
-            play: Trajectories = rollout.sequences()
+            play = rollout.sequences().to(self.device)
             self.replay.add(play)
             steps = int(play.counts.sum())
             self.agent_steps += steps
@@ -234,7 +234,7 @@ class Learner:
         """The inverse of `state`."""
         self.actor_critic.load_state_dict(state["learner"])
         self.descent.recall(state["optimizer"])
-        self.replay.restore(state["replay"])
+        self.replay.restore(state["replay"], self.device)
         self.iteration, self.version, self.agent_steps, self.match_steps = state["position"]
         self.arrived = [Rollout(**as_arrays(rollout)) for rollout in state["arrived"]]
         self.since = Progressed(**state["since"])

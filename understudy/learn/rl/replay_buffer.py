@@ -65,9 +65,11 @@ class Replay:
         parts = [[x.cpu() for x in part] for part in self.parts]
         return {"parts": parts, "uses": list(self.uses)}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """The inverse of `state`; it comes back in main memory, wherever it was."""
-        self.parts = [Trajectories._make(x.cpu() for x in part) for part in state["parts"]]
+    def restore(self, state: Mapping[str, Any], device: torch.device) -> None:
+        """The inverse of `state`; the sequences lie on `device` then."""
+        self.parts = [
+            Trajectories._make(x.cpu() for x in part).to(device) for part in state["parts"]
+        ]
         self.uses = [torch.as_tensor(uses).cpu().clone() for uses in state["uses"]]
 
 
