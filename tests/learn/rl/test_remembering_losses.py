@@ -52,7 +52,7 @@ def scene():
 
 
 def remembered(policy, play, memory):
-    """What the policy makes of each state, [T + 1, B], one after the other with torch's own unit."""
+    """What the policy makes of each state, [T + 1, B], one by one with torch's own unit."""
     cell = torch.nn.GRUCell(6, 3).double()
     own = {"ih": policy.core.seen, "hh": policy.core.kept}
     weights = {f"weight_{k}": x.weight for k, x in own.items()}
