@@ -19,6 +19,8 @@ from understudy.learn.rl.acting.opponents import Opponent, PolicyPlayer, packed,
 from understudy.learn.rl.acting.rollout import collect
 from understudy.learn.rl.actor_critic import ActorCritic
 from understudy.learn.rl.env import SELF
+from understudy.learn.rl.replay_buffer import Replay
+from understudy.learn.rl.trajectories import joined
 
 BARE = PolicyShape(NUMBERS.features, NUMBERS.heads, (8,))
 BOTH = replace(BARE, memory=5, plans=4, plan_width=4)
@@ -111,6 +113,25 @@ def test_log_probabilities_are_those_of_whole_matches(played):
     )
     found = policy.layout.distribution(logits, legal).log_prob_by_head(action)
     near(found, log_prob)
+
+
+@torch.no_grad()
+def test_what_was_remembered_stays_with_its_sequence_in_a_replay():
+    """Through drawing, putting side by side, and being put away and taken up again."""
+    begun = collect(job(steps=6)).state
+    one, other = Replay(99, 9), Replay(99, 9)
+    for k in range(2):
+        play = collect(job(steps=7, state=begun, seed=(k,))).sequences()
+        one.add(play._replace(version=30 * k + torch.arange(30)))  # by which each is known
+    other.restore(one.state())
+    learner = ActorCritic(unpacked(PLAYER), teacher=unpacked(TEACHER))
+    whole = joined(one.parts)
+    kl = learner.evaluate_actions(whole, ask_teacher=True).kl
+    for replay in (one, other):
+        drawn = replay.draw(45, (1,))
+        output = learner.evaluate_actions(drawn, ask_teacher=True)
+        near(output.log_prob, drawn.log_prob)
+        torch.testing.assert_close(output.kl, kl[:, drawn.version], rtol=1e-5, atol=1e-5)
 
 
 def test_a_match_is_marked_where_it_begins(played):
