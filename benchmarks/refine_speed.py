@@ -179,13 +179,12 @@ def on_card(rollouts: int, matches: int, batch: int, critic: bool, threads: bool
 
 CARD_ROWS = (  # rollouts, matches in each, sequences per update, critic, policies act on the card
     (12, 512, 256, False, False),
-    (4, 2048, 256, False, True),
+    (2, 4096, 256, False, True),
+    (2, 4096, 1024, False, True),
     (4, 2048, 1024, False, True),
-    (6, 2048, 1024, False, True),
-    (8, 2048, 1024, False, True),
-    (8, 4096, 1024, False, True),
-    (8, 4096, 1024, True, True),
-    (8, 4096, 4096, True, True),
+    (4, 4096, 1024, False, True),
+    (4, 4096, 1024, True, True),
+    (4, 4096, 4096, True, True),
 )
 
 

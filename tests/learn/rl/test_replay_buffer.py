@@ -12,6 +12,10 @@ def part(version, size=4):
     return play._replace(version=torch.full((size,), version))
 
 
+def draw(replay, count, seed):
+    return next(replay.deal([count], (seed,)))
+
+
 def who(play):
     return sorted(play.reward.sum(0).tolist())
 
@@ -22,23 +26,34 @@ def test_every_sequence_is_used_before_any_is_used_again():
     replay.add(part(1))
     everything = who(joined([part(0), part(1)]))
     for turn in range(3):
-        drawn = [replay.draw(2, (5, turn, k)) for k in range(4)]
+        drawn = list(replay.deal([2] * 4, (5, turn)))
+        assert [part.size for part in drawn] == [2] * 4
         assert who(joined(drawn)) == everything
+    twice = list(replay.deal([4] * 4, (6,)))
+    assert who(joined(twice[:2])) == who(joined(twice[2:])) == everything
+
+
+def test_leftovers_come_before_what_was_used():
+    replay = Replay(4, 99)
+    replay.add(part(0))
+    first = draw(replay, 3, 0)
+    rest = draw(replay, 1, 1)
+    assert who(joined([first, rest])) == who(part(0))
 
 
 def test_newcomers_go_first():
     replay = Replay(8, 99)
     replay.add(part(0))
-    replay.draw(4, (0,))
+    replay.deal([4], (0,))
     replay.add(part(1))
-    assert who(replay.draw(4, (1,))) == who(part(1))
+    assert who(draw(replay, 4, 1)) == who(part(1))
 
 
 def test_the_draw_hangs_on_its_seed():
     def drawn(seed):
         replay = Replay(8, 99)
         replay.add(part(0))
-        return who(replay.draw(2, seed))
+        return who(next(replay.deal([2], seed)))
 
     assert drawn((1,)) == drawn((1,))
     assert len({tuple(drawn((seed,))) for seed in range(9)}) > 1
@@ -62,24 +77,24 @@ def test_what_is_too_stale_is_dropped():
     assert replay.forget(3) == 0
     assert replay.forget(4) == 4
     assert replay.size == 4
-    assert replay.draw(4, (0,)).version.tolist() == [2, 2, 2, 2]
+    assert draw(replay, 4, 0).version.tolist() == [2, 2, 2, 2]
 
 
 def test_one_cannot_draw_more_than_there_is():
     replay = Replay(9, 9)
     replay.add(part(0))
     with pytest.raises(ValueError, match="cannot draw 5 of 4 sequences"):
-        replay.draw(5, (0,))
+        draw(replay, 5, 0)
 
 
 def test_a_replay_taken_up_again_is_the_same():
     first, second = Replay(8, 9), Replay(8, 9)
     first.add(part(0))
-    first.draw(3, (0,))
+    draw(first, 3, 0)
     second.restore(first.state())
     first.add(part(1))
     second.add(part(1))
-    assert who(first.draw(3, (1,))) == who(second.draw(3, (1,)))
+    assert who(draw(first, 3, 1)) == who(draw(second, 3, 1))
 
 
 @pytest.mark.parametrize("wrong", [(0, 1), (1, -1)])

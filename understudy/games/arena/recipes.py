@@ -7,6 +7,7 @@ from understudy.games.arena.data.encode import MOVES
 from understudy.games.arena.play.batched import BatchedArena
 from understudy.learn.recipe import Recipe
 from understudy.learn.rl.env import SELF
+from understudy.learn.rl.losses.ppo import PPO
 from understudy.learn.rl.losses.vtrace import OffPolicy
 from understudy.learn.rl.recipe import START, RLRecipe
 from understudy.learn.supervised.awr import AdvantageWeighted
@@ -61,6 +62,7 @@ refine = RLRecipe(
     description="make a clone stronger by playing, kept near to it (V-trace, UPGO, TD(lambda), KL)",
     decisions=MOVES,
     make=BatchedArena,
+    start="imitate-small",
     objective=OffPolicy(
         groups=GROUPS,
         lambda_=0.95,
@@ -68,28 +70,48 @@ refine = RLRecipe(
         value_weight=1.0,
         upgo_weight=0.2,
         kl_weight=1e-3,
-        entropy_weight=1e-3,
+        entropy_weight=2e-3,
     ),
     opponents=((SELF, 0.3), ("expert", 0.35), (START, 0.35)),
-    iterations=1_200,
+    iterations=2_600,
     rollouts=2,
     updates=4,
     matches=512,
     steps=32,
-    critic=(128, 128),
+    critic=(64, 64),
     critic_first=10,
-    learning_rate=1e-4,
-    log_every=10,
-    checkpoint_every=25,
+    learning_rate=4e-4,
+    log_every=20,
+    checkpoint_every=50,
 )
 refine_quick = replace(
     refine,
     description="the same in under a minute, for demos and tests",
     start="imitate-quick",
     iterations=60,
-    critic=(64, 64),
     critic_first=5,
-    learning_rate=4e-4,
+    log_every=10,
+    checkpoint_every=25,
+)
+refine_ppo = replace(
+    refine,
+    description="the same by PPO: play of the newest policy, used twice",
+    objective=PPO(value_weight=1.0, kl_weight=1e-3, entropy_weight=2e-3),
+    ahead=False,
+    uses=2.0,
+    updates=8,
+    iterations=1_500,
+)
+refine_card = replace(
+    refine_ppo,
+    description="the same with thousands of matches at once, for --device cuda: under a minute",
+    matches=4_096,
+    updates=32,
+    critic_first=4,
+    learning_rate=6e-4,
+    iterations=200,
+    log_every=5,
+    checkpoint_every=50,
 )
 
 RECIPES: Final[dict[str, Recipe]] = {
@@ -100,4 +122,6 @@ RECIPES: Final[dict[str, Recipe]] = {
     "awr-quick": awr_quick,
     "refine": refine,
     "refine-quick": refine_quick,
+    "refine-ppo": refine_ppo,
+    "refine-card": refine_card,
 }

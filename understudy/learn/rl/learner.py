@@ -7,10 +7,11 @@ process the two halves simply take turns. Everything depends on (seed, iteration
 all the rest: training goes on from it as if it had never stopped.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -135,23 +136,24 @@ class Learner:
         if ahead:
             actors.start(self._jobs(self.iteration + 1))
         self._receive(arrived)
-        lags = torch.stack([self.update(number) for number in range(self.recipe.updates)])
+        lags = torch.stack([self.update(batch) for batch in self._batches()])
         totals = self.descent.settle(self.version) | {"lag": lags[:, 0].sum().item()}
         self.since.add(self.recipe.updates, totals, int(lags[:, 1].max()))
         self.iteration += 1
         if ahead:
             self.arrived = actors.finish()
 
-    def update(self, number: int = 0) -> Float[Tensor, " 2"]:
-        """One step of gradient descent on sequences from the replay; their mean and largest age.
+    def _batches(self) -> Iterator[Trajectories]:
+        """For the updates of an iteration, which share its sequences out: each is used as often."""
+        self.replay.forget(self.version + self.recipe.updates - 1)
+        ends = [number * self.drawn // self.recipe.updates for number in range(self.recipe.updates)]
+        counts = np.diff([*ends, self.drawn]).tolist()
+        return self.replay.deal(counts, (self.seed, _DRAWING, self.version))
 
-        The updates of an iteration share its sequences out: each is used just as often.
-        """
-        start, end = (k * self.drawn // self.recipe.updates for k in (number, number + 1))
-        self.replay.forget(self.version)
-        drawn = self.replay.draw(end - start, (self.seed, _DRAWING, self.version))
-        self.descent.step(drawn.to(self.device), self.learning_rates())
-        lag = (self.version - drawn.version).double()
+    def update(self, batch: Trajectories) -> Float[Tensor, " 2"]:
+        """One step of gradient descent on these sequences; their mean and largest age."""
+        self.descent.step(batch.to(self.device), self.learning_rates())
+        lag = (self.version - batch.version).double()
         self.version += 1
         return torch.stack([lag.mean(), lag.max()])
 

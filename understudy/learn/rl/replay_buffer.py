@@ -1,11 +1,12 @@
 """Trajectories of play on their way to the learner: each used about equally often, none too old."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
+from understudy.learn.rl.env import Array
 from understudy.learn.rl.trajectories import Trajectories, joined
 
 
@@ -43,22 +44,21 @@ class Replay:
         self.uses = [uses for uses, keep in zip(self.uses, fresh, strict=True) if keep]
         return before - self.size
 
-    def draw(self, count: int, seed: Sequence[int]) -> Trajectories:
-        """`count` of those used least so far, by chance among equals; counts them as used."""
-        if count > self.size:
-            raise ValueError(f"cannot draw {count} of {self.size} sequences")
-        chance = np.random.default_rng(seed).random(self.size)
-        order = np.lexsort((chance, torch.cat(self.uses).numpy()))
-        chosen = np.sort(order[:count])
-        drawn, start = list[Trajectories](), 0
-        for part, uses in zip(self.parts, self.uses, strict=True):
-            here = chosen[(chosen >= start) & (chosen < start + part.size)] - start
-            start += part.size
-            if len(here):
-                which = torch.from_numpy(here)
-                uses[which] += 1
-                drawn.append(part.take(which))
-        return joined(drawn)
+    def deal(self, counts: Sequence[int], seed: Sequence[int]) -> Iterator[Trajectories]:
+        """Batches of so many sequences, one after the other, each from those used least so far.
+
+        Chance decides among equals. All that is dealt counts as used at once.
+        """
+        if max(counts) > self.size:
+            raise ValueError(f"cannot draw {max(counts)} of {self.size} sequences")
+        everything, uses = joined(self.parts), torch.cat(self.uses).numpy()
+        chosen = _least_used(uses, sum(counts), np.random.default_rng(seed))
+        uses += np.bincount(chosen, minlength=len(uses))
+        borders = np.cumsum([part.size for part in self.parts])[:-1]
+        self.uses = [torch.from_numpy(part.copy()) for part in np.split(uses, borders)]
+        dealt = everything.take(torch.from_numpy(chosen))
+        ends = np.cumsum(counts).tolist()
+        return (dealt.part(end - count, end) for end, count in zip(ends, counts, strict=True))
 
     def state(self) -> dict[str, Any]:
         """Everything in it, as tensors."""
@@ -69,3 +69,13 @@ class Replay:
         """The inverse of `state`; it comes back in main memory, wherever it was."""
         self.parts = [Trajectories._make(x.cpu() for x in part) for part in state["parts"]]
         self.uses = [torch.as_tensor(uses).cpu().clone() for uses in state["uses"]]
+
+
+def _least_used(uses: Array, count: int, rng: np.random.Generator) -> Array:
+    """The places of the next `count` to be used: who has been used least goes first, each time."""
+    passes, first = list[Array](), uses.min()
+    while sum(map(len, passes)) < count:
+        ready = np.flatnonzero(uses <= first)  # those used more often are not yet due again
+        passes.append(rng.permutation(ready))
+        first += 1
+    return np.concatenate(passes)[:count]

@@ -58,6 +58,11 @@ class Trajectories(NamedTuple):
         memories = (x.index_select(0, there) for x in self[-_UNTIMED:-1])
         return Trajectories._make((*timed, *memories, self.version[which]))
 
+    def part(self, start: int, end: int) -> "Trajectories":
+        """The sequences from `start` on, before `end`."""
+        timed = (x[:, start:end] for x in self[:-_UNTIMED])
+        return Trajectories._make((*timed, *(x[start:end] for x in self[-_UNTIMED:])))
+
     def to(self, device: torch.device) -> "Trajectories":
         """The same there."""
         return Trajectories._make((*(x.to(device) for x in self[:-1]), self.version))

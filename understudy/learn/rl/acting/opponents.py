@@ -1,6 +1,6 @@
 """Whom a learner meets, and policies as values that can be sent to other processes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from jaxtyping import Int64
 from torch import Tensor
 
 from understudy.learn.cuda_graphs import sent
-from understudy.learn.policy import FactoredPolicy, PolicyShape
+from understudy.learn.policy import Acted, FactoredPolicy, PolicyShape
 from understudy.learn.rl.env import SELF, Array
 
 
@@ -61,10 +61,11 @@ class PolicyPlayer:
         policy: FactoredPolicy,
         matches: int,
         num_players: int,
-        device: torch.device | None = None,
+        choose: "Choose | None" = None,
     ) -> None:
-        self.device = device or torch.device("cpu")
-        self.policy = policy.to(self.device)
+        """`choose`: how it acts, if not as the policy itself does."""
+        self.device = policy.mean.device
+        self.policy, self.choose = policy, choose or policy.act
         self.remembers = bool(policy.shape.memory or policy.shape.plans)
         self.memory = torch.zeros(matches, num_players, policy.shape.memory, device=self.device)
         self.plan = np.zeros((matches, num_players), np.int16)
@@ -84,11 +85,11 @@ class PolicyPlayer:
         observation, legal = (sent(torch.from_numpy(x), self.device) for x in seen)
         if not self.remembers:
             blank = self.memory.new_zeros(len(which), 0)
-            return self.policy.act(observation, legal, uniform, blank).action.cpu().numpy()
+            return self.choose(observation, legal, uniform, blank).action.cpu().numpy()
         places = tuple(torch.from_numpy(x).to(self.device) for x in (which, slot))
         plan = torch.from_numpy(self.plan[which, slot]).to(self.device)
         inputs = self.policy.with_plan(observation, plan)
-        acted = self.policy.act(inputs, legal, uniform, self.memory[places])
+        acted = self.choose(inputs, legal, uniform, self.memory[places])
         self.memory[places] = acted.memory
         return acted.action.cpu().numpy()
 
@@ -101,6 +102,10 @@ class PolicyPlayer:
         if state["memory"].shape == tuple(self.memory.shape):
             self.memory.copy_(torch.from_numpy(state["memory"]))
             self.plan[:] = np.minimum(state["plan"], max(self.policy.shape.plans - 1, 0))
+
+
+Choose = Callable[[Tensor, Tensor, Tensor, Tensor], Acted]
+"""As `FactoredPolicy.act`."""
 
 
 def plans_of(lot: Array, shape: PolicyShape) -> Array:

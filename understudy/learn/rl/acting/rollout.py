@@ -4,18 +4,18 @@
 state travels with the job, so an actor remembers nothing between two rollouts and may die.
 """
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from understudy.learn.cuda_graphs import Graphed, own_stream
-from understudy.learn.policy import Acted, FactoredPolicy
+from understudy.learn.cuda_graphs import own_stream
+from understudy.learn.policy import Acted
 from understudy.learn.rl.acting.job import Job, Rollout
 from understudy.learn.rl.acting.opponents import PolicyPlayer, Weights, unpacked
+from understudy.learn.rl.acting.recorded import recorded_player
 from understudy.learn.rl.acting.rollout_buffer import RolloutBuffer
 from understudy.learn.rl.acting.seating import seating
 from understudy.learn.rl.env import SELF, Array, Observation, StepResult
@@ -46,15 +46,14 @@ class _Actor:
         self.seating = seating(job.matches, self.num_players, job.opponents)
         others = [one for one in job.opponents if one.name != SELF]
         self.met = [one for one in others if one.probability > 0]
-        self.learner = self._player(job.player)
-        self.choose, self.generator = self.learner.policy.act, None
+        self.generator = None
         if job.device != "cpu":
-            self.learner.policy, self.choose = _graphed(job)
             drawn = int(self.rng.integers(2**62))
             self.generator = torch.Generator(job.device).manual_seed(drawn)
-        self.teacher = None if job.teacher is None else self._player(job.teacher)
+        self.learner = self._player(job.player, "")
+        self.teacher = None if job.teacher is None else self._player(job.teacher, _TEACHER)
         self.frozen = [
-            None if one.weights is None else self._player(one.weights) for one in self.met
+            None if one.weights is None else self._player(one.weights, one.name) for one in self.met
         ]
         self.tally = np.zeros((len(self.met) + 1, 3), np.int64)  # the last is SELF
         self.opponent = np.full(job.matches, len(self.met))
@@ -66,9 +65,12 @@ class _Actor:
         else:
             self._reset(np.arange(job.matches))
 
-    def _player(self, weights: Weights) -> PolicyPlayer:
-        device = torch.device(self.job.device)
-        return PolicyPlayer(unpacked(weights), self.job.matches, self.num_players, device)
+    def _player(self, weights: Weights, name: str) -> PolicyPlayer:
+        matches, num_players = self.job.matches, self.num_players
+        if self.job.device == "cpu":
+            return PolicyPlayer(unpacked(weights), matches, num_players)
+        policy, choose = recorded_player(name, weights, self.job.device)
+        return PolicyPlayer(policy, matches, num_players, choose)
 
     def play(self) -> Rollout:
         job, where = self.job, self.seating
@@ -90,9 +92,9 @@ class _Actor:
     def _act(self, t: int, buffer: RolloutBuffer) -> None:
         """The learner chooses wherever it sits; its teacher looks on."""
         chance = self._uniform(len(buffer.rows))
-        acted = _looking(self.learner, buffer, t, chance, self.choose)
+        acted = _looking(self.learner, buffer, t, chance)
         if self.teacher is not None:
-            _looking(self.teacher, buffer, t, chance, self.teacher.policy.act)
+            _looking(self.teacher, buffer, t, chance)
         buffer.act(t, acted, self.idle)
         self.game.set_actions(
             *np.divmod(self.seating.row, self.num_players), acted.action.cpu().numpy()
@@ -187,30 +189,13 @@ class _Actor:
         self._reset(anew)
 
 
-def _looking(
-    player: PolicyPlayer, buffer: RolloutBuffer, t: int, chance: Tensor, choose: Any
-) -> Acted:
+def _looking(player: PolicyPlayer, buffer: RolloutBuffer, t: int, chance: Tensor) -> Acted:
     """What somebody makes of step t wherever the learner sits; what it remembers moves on."""
     inputs = player.policy.with_plan(buffer.play["observation"][t], buffer.play["plan"][t])
     legal = buffer.play["legal"][t]
     if not player.policy.shape.memory:
-        return choose(inputs, legal, chance, player.memory.new_zeros(len(inputs), 0))
+        return player.choose(inputs, legal, chance, player.memory.new_zeros(len(inputs), 0))
     memory = player.memory.flatten(0, 1)
-    acted: Acted = choose(inputs, legal, chance, memory[buffer.rows])
+    acted = player.choose(inputs, legal, chance, memory[buffer.rows])
     memory[buffer.rows] = acted.memory
     return acted
-
-
-_graphs = threading.local()
-
-
-def _graphed(job: Job) -> tuple[FactoredPolicy, Callable[..., Acted]]:
-    """The learner's policy on its device, and how it acts there; recorded once per thread."""
-    key = (job.device, job.player.shape.to_json())
-    known = _graphs.__dict__.setdefault("known", {})
-    policy = unpacked(job.player).to(job.device)
-    if key not in known:
-        known[key] = policy, Graphed(lambda tensors: policy.act(*tensors))
-    kept, graph = known[key]
-    kept.load_state_dict(policy.state_dict())
-    return kept, lambda *tensors: Acted(*graph(tensors))
