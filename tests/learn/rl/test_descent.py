@@ -34,7 +34,7 @@ def stepped(rates=(0.01, 0.02), **changes):
     actors = Actors(0)
     actors.start(jobs)
     one._receive(actors.finish())
-    one.descent.step(one.replay.draw(10, (1,)), rates)
+    one.descent.step(next(one.replay.deal([10], (1,))), rates)
     return one, before
 
 
@@ -80,7 +80,7 @@ def test_the_policy_and_the_critic_have_rates_of_their_own(rates, moves):
 
 def test_sums_are_read_once():
     one, _ = stepped()
-    play = one.replay.draw(10, (1,))
+    play = next(one.replay.deal([10], (1,)))
     one.descent.settle(1)
     for _ in range(2):
         one.descent.step(play, (0.0, 0.0))

@@ -368,7 +368,7 @@ def test_a_loss_that_is_no_number_ends_training(start, tmp_path):
         {"discount": 0.0},
         {"learning_rate": 0.0},
         {"staleness_max": 4},
-        {"uses": 3.5},  # three updates: no sequence is used twice in one
+        {"uses": 3.5},  # three updates, each with more sequences than there are
         {"memory": -1},
         {"plans": -1},
     ],

@@ -84,7 +84,7 @@ class RLRecipe:
             raise ValueError(f"discount must lie in (0, 1], got {self.discount}")
         if self.uses > self.updates:
             raise ValueError(
-                f"uses must be at most {self.updates}, the updates: none uses a sequence twice"
+                f"uses must be at most {self.updates}, the updates: none takes more than there is"
             )
         if self.memory < 0 or self.plans < 0:
             raise ValueError("memory and plans must not be negative")

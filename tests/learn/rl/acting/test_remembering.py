@@ -117,7 +117,7 @@ def test_log_probabilities_are_those_of_whole_matches(played):
 
 @torch.no_grad()
 def test_what_was_remembered_stays_with_its_sequence_in_a_replay():
-    """Through drawing, putting side by side, and being put away and taken up again."""
+    """Through dealing, putting side by side, and being put away and taken up again."""
     begun = collect(job(steps=6)).state
     one, other = Replay(99, 9), Replay(99, 9)
     for k in range(2):
@@ -127,8 +127,7 @@ def test_what_was_remembered_stays_with_its_sequence_in_a_replay():
     learner = ActorCritic(unpacked(PLAYER), teacher=unpacked(TEACHER))
     whole = joined(one.parts)
     kl = learner.evaluate_actions(whole, ask_teacher=True).kl
-    for replay in (one, other):
-        drawn = replay.draw(45, (1,))
+    for drawn in (*one.deal([20, 25], (1,)), *other.deal([50, 30], (2,))):
         output = learner.evaluate_actions(drawn, ask_teacher=True)
         near(output.log_prob, drawn.log_prob)
         torch.testing.assert_close(output.kl, kl[:, drawn.version], rtol=1e-5, atol=1e-5)
