@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.small_runs import contents, finished_run, tiny_recipe, understudy
+from tests.small_runs import contents, finished_run, succeed, tiny_recipe, understudy
 from tests.small_runs import tiny as small_recipe
 from understudy.games.arena.recipes import RECIPES
+from understudy.learn.policy import load_policy
 
 
 @pytest.fixture(scope="module")
@@ -124,13 +125,49 @@ def test_recorded_outcomes_refine_a_clone_without_playing(run):
     assert met.code == 0
 
 
+def test_a_clone_with_a_memory_competes_and_is_refined_with_it(run):
+    """Also the teacher remembers: it is the clone."""
+    clone = "train arena imitate-quick --memory 6 --quiet --out"
+    refused = understudy(clone, run)  # it was trained without
+    assert refused.code == 2 and "holds other work" in refused.err
+    assert understudy(clone, run, "--fresh").code == 0
+    model = run / "models" / "imitate-quick"
+    settings = json.loads((model / "manifest.json").read_text())["settings"]
+    assert (settings["memory"], settings["sequence"], settings["burn_in"]) == (6, 32, 32)
+    assert load_policy(model).shape.memory == 6
+    before = contents(model)
+    assert understudy(clone, run).code == 0
+    assert contents(model) == before
+    assert "imitate-quick" in succeed("compete arena imitate-quick expert --matches 4", run).out
+    assert train(run).code == 0
+    assert load_policy(run / "models" / "refine-quick").shape.memory == 6
+    assert understudy("train arena awr-quick --quiet --out", run).code == 0
+    assert load_policy(run / "models" / "awr-quick").shape.memory == 6
+
+
+def test_a_clone_with_plans_competes_and_keeps_them_through_refinement(run):
+    clone = "train arena imitate-quick --memory 6 --plans 5 --fresh --quiet --out"
+    assert understudy(clone, run).code == 0
+    model = run / "models" / "imitate-quick"
+    settings = json.loads((model / "manifest.json").read_text())["settings"]
+    assert settings["plans"] == 5 and "firing" in settings["statistic"]["names"]
+    table = load_policy(model).table
+    assert table.shape == (5, len(settings["statistic"]["names"]))
+    succeed("compete arena imitate-quick expert --matches 4", run)
+    assert understudy("train arena awr-quick --quiet --out", run).code == 0
+    assert train(run, "--plans", "3").code == 0  # it has its own already
+    for name in ("awr-quick", "refine-quick"):
+        assert load_policy(run / "models" / name).table.equal(table)
+
+
 MISTAKES = {
-    "train arena refine --out {run}": "there is no model 'imitate'. Trained in",
+    "train arena refine --out {run}": "there is no model 'imitate-small'. Trained in",
     "train arena refine --from expert --out {run}": "'expert' is scripted and cannot be refined",
     "train arena refine-quick --workers two --out {run}": "workers 'two': give a number",
     "train arena imitate-quick --from other --out {run}": "learns from samples, not by playing",
     "train arena imitate-quick --updates 3 --out {run}": "learns from samples, not by playing",
     "train arena awr-quick --updates 3 --out {run}": "not by playing; leave out --updates",
+    "train arena awr-quick --plans 3 --out {run}": "makes no plans of recorded matches; leave out",
     "train arena awr-quick --init {run} --out {run}": "begins with what --from names",
     "train arena awr --out {run}": "there is no model 'imitate'. Trained in",
     "train arena refine-quick --init {run} --out {run}": "begins with what --from names",

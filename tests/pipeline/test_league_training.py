@@ -13,7 +13,7 @@ from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.league.interface import LearnerJob, Opponent
 from understudy.league.rules import USUAL, Overrides
-from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
+from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
 from understudy.learn.rl.env import SELF
 from understudy.pipeline import league_training
 from understudy.pipeline.league_training import MEMORY, improve, recalled, train
@@ -66,6 +66,21 @@ def test_the_same_job_gives_the_same_weights(start, tmp_path):
     assert weights(tmp_path / "one") == weights(tmp_path / "two")
     assert weights(tmp_path / "other") != weights(tmp_path / "one") != weights(start)
     assert one.agent_steps == other.agent_steps == STEPS
+
+
+def test_a_clone_with_a_memory_and_plans_keeps_them_in_a_job(tmp_path):
+    """Learner, teacher and an opponent alike."""
+    torch.set_num_threads(1)
+    shape = PolicyShape(NIM.MOVES.features, NIM.MOVES.heads, (8,), memory=4, plans=3, plan_width=2)
+    clone = FactoredPolicy(shape, 1)
+    clone.set_plans(torch.tensor([[0.5, 2.0], [-1.0, 0.0], [3.0, 1.0]]))
+    (tmp_path / "clone").mkdir()
+    save_policy(tmp_path / "clone", clone)
+    done = train(TINY, job(tmp_path / "clone", tmp_path / "out", agent_steps=10 * STEPS))
+    assert "old" in done.tallies
+    learnt = load_policy(tmp_path / "out", NIM.MOVES)
+    assert learnt.shape == shape and learnt.table.equal(clone.table)
+    assert not learnt.core.seen.weight.equal(clone.core.seen.weight)
 
 
 def test_all_who_are_named_are_met(start, tmp_path):

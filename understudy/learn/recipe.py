@@ -21,6 +21,10 @@ Inputs = Mapping[str, Sequence[Path]]
 _NO_PLAY = "learns from samples, not by playing"
 _NO_WEIGHTS = "begins anew and takes no weights"
 _FROM_INSTEAD = "begins with what --from names"
+_NEVER = {
+    "memory": "trains nothing that remembers a match",
+    "plans": "makes no plans of recorded matches",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +40,9 @@ class TrainOptions:
     updates: int | None = None
     pseudo_reward: float | None = None
     memory: int | None = None
-    """Units of a recurrent core to give to a policy that has none."""
+    """Units of a recurrent core, for a policy that has none."""
     plans: int | None = None
-    """Plans to give to a policy that has none."""
+    """Plans, for a policy that has none."""
     own: Mapping[str, Any] = field(default_factory=dict)
     """What only this game's recipes can be told, by name."""
 
@@ -50,7 +54,7 @@ class TrainOptions:
             if name not in names:
                 no_init = _FROM_INSTEAD if "start" in names else _NO_WEIGHTS
                 option = "from" if name == "start" else name.replace("_", "-")
-                reason = no_init if name == "init" else _NO_PLAY
+                reason = _NEVER.get(name, no_init if name == "init" else _NO_PLAY)
                 raise InputError(f"'{recipe}' {reason}; leave out --{option}")
         for name in self.own:
             if name not in names:

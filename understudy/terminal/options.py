@@ -20,11 +20,11 @@ OutOption = Annotated[
     typer.Option("--out", "-o", help="Where to write: the run's folder. [default: runs/GAME]"),
 ]
 MemoryOption = Annotated[
-    int | None, typer.Option(help="Units of a recurrent core to add when refining.", min=1)
+    int | None, typer.Option(help="Units of a recurrent core, for a policy without one.", min=1)
 ]
 PlansOption = Annotated[
     int | None,
-    typer.Option(help="Plans to add when refining; one is drawn for each match.", min=1),
+    typer.Option(help="Plans, for a policy without any; one is drawn for each match.", min=1),
 ]
 SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.", min=0, max=10**9)]
 WorkersOption = Annotated[

@@ -1,10 +1,11 @@
 """How long a new critic learns alone, in training jobs of every length."""
 
+from dataclasses import replace
+
 import pytest
 
 from understudy.games.arena.league import league
 from understudy.games.arena.recipes import refine
-from understudy.learn.rl.improve import critic_alone
 
 
 @pytest.mark.parametrize(
@@ -12,7 +13,8 @@ from understudy.learn.rl.improve import critic_alone
     [(10, 1, 0), (10, 3, 0), (10, 4, 1), (10, 39, 9), (10, 40, 10), (10, 1200, 10), (0, 40, 0)],
 )
 def test_a_quarter_of_a_job_at_most(critic_first, iterations, expected):
-    assert critic_alone(critic_first, iterations) == expected
+    recipe = replace(refine, critic_first=critic_first).lasting(iterations)
+    assert (recipe.iterations, recipe.critic_first) == (iterations, expected)
 
 
 def test_in_every_job_of_the_arenas_leagues_the_policy_learns():
@@ -22,6 +24,6 @@ def test_in_every_job_of_the_arenas_leagues_the_policy_learns():
     for recipe in league().recipes.values():
         steps = [recipe.steps_of(slot) for slot in recipe.slots] + [recipe.exploiter_steps]
         for iterations in (max(1, round(one / per_iteration)) for one in steps):
-            assert critic_alone(refine.critic_first, iterations) <= iterations / 4
+            assert refine.lasting(iterations).critic_first <= iterations / 4
             shortest.add(iterations)
     assert min(shortest) < refine.critic_first  # such jobs are still there

@@ -1,38 +1,15 @@
 import itertools
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
 
-from tests.learn.toy_samples import TOY, toy_columns
-from understudy.data.shards import shard_path, write_shard
+from tests.learn.toy_samples import TOY, write_matches
 from understudy.learn.supervised.dataset import Batches
 from understudy.learn.supervised.sequences import SequenceBatches, layout
 
 WINDOWS = [10_000, 100, 1]
-LENGTHS = ((1, 4, 9, 3), (7, 8), (12, 2, 5))
-"""Of the matches of each shard, in steps; both players decide in each."""
-
-
-def write_matches(folder):
-    """Two rows a step, the players' in turn, steps of a match backwards; `reward` numbers rows."""
-    first, match = 0, 0
-    for shard, lengths in enumerate(LENGTHS):
-        keys = []
-        for length in lengths:
-            split = "val" if match == 2 else "test" if match == 5 else "train"
-            steps = range(length - 1, -1, -1)
-            keys += [(f"m{match}", 10 + 2 * t, slot, split) for t in steps for slot in (0, 1)]
-            match += 1
-        names, step, slot, split = zip(*keys, strict=True)
-        own = {"match": names, "step": step, "slot": slot, "split": split}
-        own["player"] = np.where(np.array(slot), "camper", "hunter")
-        columns = toy_columns(len(keys), first) | own
-        write_shard(shard_path(folder, TOY.table, f"{shard:03d}"), TOY.table.build(columns))
-        first += len(keys)
-    return folder
 
 
 @pytest.fixture(scope="module")

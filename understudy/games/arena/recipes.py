@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from understudy.games.arena.data.encode import MOVES
+from understudy.games.arena.data.manner import MANNER
 from understudy.games.arena.play.batched import BatchedArena
 from understudy.learn.recipe import Recipe
 from understudy.learn.rl.env import SELF
@@ -18,6 +19,7 @@ imitate = PolicyRecipe(
     description="clone the recorded decisions; the teacher of all that follows",
     decisions=MOVES,
     objective=Cloning(),
+    statistic=MANNER,
     steps=6_000,
     hidden=(256, 256),
     batch_size=2_048,
@@ -73,7 +75,7 @@ refine = RLRecipe(
         entropy_weight=2e-3,
     ),
     opponents=((SELF, 0.3), ("expert", 0.35), (START, 0.35)),
-    iterations=2_600,
+    iterations=2_300,
     rollouts=2,
     updates=4,
     matches=512,
@@ -100,7 +102,7 @@ refine_ppo = replace(
     ahead=False,
     uses=2.0,
     updates=8,
-    iterations=1_500,
+    iterations=1_300,
 )
 refine_card = replace(
     refine_ppo,

@@ -1,7 +1,6 @@
 """Make a policy stronger against given opponents, in memory: what a league asks for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from understudy.learn.policy import FactoredPolicy
@@ -9,10 +8,6 @@ from understudy.learn.rl.acting.actors import Actors
 from understudy.learn.rl.acting.opponents import Opponent
 from understudy.learn.rl.learner import Learner
 from understudy.learn.rl.recipe import RLRecipe
-
-CRITIC_PART = 4
-"""A new critic learns alone for at most one in so many iterations: the policy is to learn as well,
-however short the training."""
 
 
 class Improved(NamedTuple):
@@ -51,7 +46,6 @@ def improve(
         learner.recall(memory)
     per_iteration = recipe.rollouts * learner.sequences * recipe.steps
     iterations = max(1, round(agent_steps / per_iteration))
-    learner.recipe = replace(recipe, critic_first=critic_alone(recipe.critic_first, iterations))
     learner.run(iterations, actors or Actors(0))
     since = learner.since
     return Improved(
@@ -62,8 +56,3 @@ def improve(
         metrics=since.read(),
         memory=learner.memory(),
     )
-
-
-def critic_alone(critic_first: int, iterations: int) -> int:
-    """For how many of so many iterations a new critic learns alone."""
-    return min(critic_first, iterations // CRITIC_PART)

@@ -8,7 +8,7 @@ all the rest: training goes on from it as if it had never stopped.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -121,7 +121,7 @@ class Learner:
 
     def run(self, iterations: int, actors: Actors) -> None:
         """Iterate so often, the learning rate falling over just these."""
-        self.recipe = replace(self.recipe, iterations=iterations)
+        self.recipe = self.recipe.lasting(iterations)
         while self.iteration < iterations:
             self.iterate(actors, last=self.iteration == iterations - 1)
 

@@ -14,6 +14,11 @@ START = "start"
 """The name of the opponent that is the policy refinement began with."""
 
 
+CRITIC_PART = 4
+"""A new critic learns alone for at most one in so many iterations: the policy is to learn as well,
+however short the training."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RLRecipe:
     """One way to refine a policy. Derive a variant with `dataclasses.replace`."""
@@ -105,6 +110,11 @@ class RLRecipe:
                 f"{self.updates} updates old and waits for as many less one"
             )
 
+    def lasting(self, iterations: int) -> "RLRecipe":
+        """The same for so many iterations; a critic that learns first leaves most to the policy."""
+        first = min(self.critic_first, iterations // CRITIC_PART)
+        return replace(self, iterations=iterations, critic_first=first)
+
     def settings(self) -> dict[str, Any]:
         """Everything that decides what comes out, as plain values."""
         chosen = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -123,8 +133,10 @@ class RLRecipe:
         """Begin with another model, iterate more or less often, and the like."""
         told = ("start", "iterations", "rollouts", "updates", "pseudo_reward", "memory", "plans")
         changes = options.taken_by(name, *told)
+        iterations = changes.pop("iterations", None)
         try:
-            return replace(self, **changes)
+            recipe = self if iterations is None else self.lasting(iterations)
+            return replace(recipe, **changes)
         except ValueError as mistake:
             raise InputError(f"'{name}' cannot be changed like that: {mistake}") from mistake
 

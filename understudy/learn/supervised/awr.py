@@ -8,8 +8,10 @@ from torch import Tensor
 from torch.nn.functional import mse_loss
 
 from understudy.learn.base import Loss
-from understudy.learn.policy import FactoredPolicy, Output
+from understudy.learn.policy import FactoredPolicy
 from understudy.learn.supervised.dataset import Batch
+from understudy.learn.supervised.objective import consider
+from understudy.learn.supervised.sequences import Sequences
 
 
 class Weights(NamedTuple):
@@ -55,16 +57,15 @@ class AdvantageWeighted:
         if self.value_weight < 0:
             raise ValueError(f"value_weight must not be negative, got {self.value_weight}")
 
-    def __call__(self, policy: FactoredPolicy, batch: Batch) -> Loss:
+    def __call__(self, policy: FactoredPolicy, batch: Batch | Sequences) -> Loss:
         """Mean weighted negative log-likelihood, plus the weighted error of the value."""
-        output: Output = policy(batch.observation)
-        distribution = policy.layout.distribution(output.logits, batch.legal)
-        log_prob = distribution.log_prob(batch.action)
+        seen = consider(policy, batch)
+        log_prob = seen.distribution.log_prob(seen.action)
         # The value learns by its own error alone, never by making weights small.
-        advantage = batch.outcome - output.value.detach()
+        advantage = seen.outcome - seen.value.detach()
         weight, clipped = advantage_weights(advantage, self.temperature, self.weight_max)
         imitation = -(weight * log_prob).mean()
-        value_error = mse_loss(output.value, batch.outcome)
+        value_error = mse_loss(seen.value, seen.outcome)
         return Loss(
             imitation + self.value_weight * value_error,
             {

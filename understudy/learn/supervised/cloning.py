@@ -6,8 +6,10 @@ from typing import ClassVar
 from torch.nn.functional import mse_loss
 
 from understudy.learn.base import Loss
-from understudy.learn.policy import FactoredPolicy, Output
+from understudy.learn.policy import FactoredPolicy
 from understudy.learn.supervised.dataset import Batch
+from understudy.learn.supervised.objective import consider
+from understudy.learn.supervised.sequences import Sequences
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,15 @@ class Cloning:
         if self.value_weight < 0:
             raise ValueError(f"value_weight must not be negative, got {self.value_weight}")
 
-    def __call__(self, policy: FactoredPolicy, batch: Batch) -> Loss:
+    def __call__(self, policy: FactoredPolicy, batch: Batch | Sequences) -> Loss:
         """Mean negative log-likelihood, summed over heads, plus the weighted error of the value."""
-        output: Output = policy(batch.observation)
-        distribution = policy.layout.distribution(output.logits, batch.legal)
-        log_loss = -distribution.log_prob(batch.action).mean()
+        seen = consider(policy, batch)
+        log_loss = -seen.distribution.log_prob(seen.action).mean()
         imitation = log_loss
         if self.label_smoothing:
-            evenly = -distribution.mean_log_prob().mean()
+            evenly = -seen.distribution.mean_log_prob().mean()
             imitation = (1 - self.label_smoothing) * log_loss + self.label_smoothing * evenly
-        value_error = mse_loss(output.value, batch.outcome)
+        value_error = mse_loss(seen.value, seen.outcome)
         return Loss(
             imitation + self.value_weight * value_error,
             {"log_loss": log_loss, "value_error": value_error},

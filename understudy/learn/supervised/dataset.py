@@ -1,6 +1,6 @@
 """Decisions of several heads as tensors: the rows of `data/samples.py`, by split, in batches."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,11 +17,15 @@ from understudy.data.shards import read_shard, shard_paths
 from understudy.errors import InputError
 from understudy.learn.supervised.stream import WINDOW_ROWS, Shard, Stream, joined
 
+KEYS = ("match", "slot", "step")
+"""Whose row it is, and when."""
+
 
 class Batch(NamedTuple):
     """B decisions: F features, H heads, O options of all heads together."""
 
     observation: Float[Tensor, "B F"]
+    """Beside the features also the plan of the match, where there are plans."""
     action: Int[Tensor, "B H"]
     """The option chosen in each head."""
     legal: Bool[Tensor, "B O"]
@@ -50,9 +54,13 @@ class Batches(Stream[Batch]):
         players: Sequence[str] | None = None,
         window_rows: int = WINDOW_ROWS,
         device: torch.device | str = "cpu",
+        beside: "Beside | None" = None,
     ) -> None:
-        """Find the rows of `split` in a folder of shards, only those of `players` if given."""
-        source = _Source(decisions, split, None if players is None else tuple(players))
+        """Find the rows of `split` in a folder of shards, only those of `players` if given.
+
+        `beside` tells what is observed in each row beside its features.
+        """
+        source = _Source(decisions, split, None if players is None else tuple(players), beside)
         found = [_survey(path, source) for path in shard_paths(folder, decisions.table)]
         if not any(shard.rows for shard in found):
             raise InputError(nothing_found(folder, decisions.table, split, source.players))
@@ -101,12 +109,17 @@ class Batches(Stream[Batch]):
         return mean.float(), (square / self.rows - mean.square()).clamp(min=0).sqrt().float()
 
 
+Beside = Callable[[pa.Table, Batch], Tensor]
+"""From the KEYS and the decisions of a shard to further numbers for each row, [B, L]."""
+
+
 class _Source(NamedTuple):
     """Which rows of which table."""
 
     decisions: Decisions
     split: str
     players: tuple[str, ...] | None
+    beside: Beside | None
 
     @property
     def cure(self) -> str:
@@ -164,7 +177,7 @@ def _decode(paths: Sequence[Path], source: _Source) -> Batch:
 
 def _decode_shard(path: Path, source: _Source) -> Batch:
     features, heads = source.decisions.features, source.decisions.heads
-    rows = _read(path, source, [*features, *heads, "legal", "outcome", "reward"])
+    rows = _read(path, source, [*KEYS, *features, *heads, "legal", "outcome", "reward"])
     for name in (*features, "outcome", "reward"):
         if not pc.all(pc.is_finite(rows[name])).as_py():
             raise InputError(f"{path}: column '{name}' is not finite everywhere. {source.cure}")
@@ -172,13 +185,17 @@ def _decode_shard(path: Path, source: _Source) -> Batch:
     action = np.empty((len(rows), len(heads)), np.int16)
     _fill(observation, rows, features)
     _fill(action, rows, heads)
-    return Batch(
+    batch = Batch(
         torch.from_numpy(observation),
         torch.from_numpy(action),
         torch.from_numpy(unpack_legal(rows["legal"], source.decisions.options)),
         _floats(rows["outcome"]),
         _floats(rows["reward"]),
     )
+    if source.beside is None:
+        return batch
+    inputs = torch.cat([batch.observation, source.beside(rows, batch)], 1)
+    return batch._replace(observation=inputs)
 
 
 def _floats(column: pa.ChunkedArray) -> Float[Tensor, " B"]:

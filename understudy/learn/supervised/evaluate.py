@@ -10,8 +10,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from understudy.learn.policy import FactoredPolicy
-from understudy.learn.supervised.dataset import Batch, Batches
-from understudy.learn.supervised.objective import Objective
+from understudy.learn.supervised.dataset import Batches
+from understudy.learn.supervised.objective import Considered, Objective, consider
+from understudy.learn.supervised.sequences import SequenceBatches
 
 _ROWS = 4096  # at a time
 
@@ -56,31 +57,35 @@ class Score:
 def evaluate(
     policy: FactoredPolicy,
     objective: Objective,
-    batches: Batches,
+    rows: Batches,
     counts: Int[np.ndarray, " O"],
+    matches: SequenceBatches | None = None,
 ) -> Score:
-    """Score a policy on a split; `counts` says how often each option was chosen in training."""
+    """Score a policy on a split; `counts` says how often each option was chosen in training.
+
+    One that remembers is shown the same rows as whole `matches`, so it knows what it would in play.
+    """
     share = torch.from_numpy(counts / counts.sum()).to(policy.mean)
     loss, totals = 0.0, torch.zeros(4, len(policy.shape.heads), dtype=torch.float64)
-    for batch in batches.in_order(_ROWS):
-        loss += objective(policy, batch).value.item() * len(batch.action)
-        totals += torch.stack([*_by_head(policy, batch, share)]).cpu()
-    means = (totals / batches.rows).T.tolist()
+    for batch in rows.in_order(_ROWS) if matches is None else matches.in_order(matches.batch_size):
+        seen = consider(policy, batch)
+        loss += objective(policy, batch).value.item() * len(seen.action)
+        totals += torch.stack([*_by_head(policy, seen, share)]).cpu()
+    means = (totals / rows.rows).T.tolist()
     heads = {head: HeadScore(*row) for head, row in zip(policy.shape.heads, means, strict=True)}
-    return Score(batches.rows, batches.forbidden, loss / batches.rows, heads)
+    return Score(rows.rows, rows.forbidden, loss / rows.rows, heads)
 
 
 def _by_head(
-    policy: FactoredPolicy, batch: Batch, share: Float[Tensor, " O"]
+    policy: FactoredPolicy, seen: Considered, share: Float[Tensor, " O"]
 ) -> Iterator[Float[Tensor, " H"]]:
-    """Sums over the batch, in the order of `HeadScore`'s fields."""
-    distribution = policy.distribution(batch.observation, batch.legal)
-    anything: Bool[Tensor, "B O"] = torch.ones_like(batch.legal)
-    shares = share.expand_as(batch.legal)
+    """Sums over decisions, in the order of `HeadScore`'s fields."""
+    anything: Bool[Tensor, "N O"] = torch.ones_like(seen.legal)
+    shares = share.expand_as(seen.legal)
     for guess in (
-        distribution.best(),
+        seen.distribution.best(),
         policy.layout.distribution(shares, anything).best(),
-        policy.layout.distribution(shares, batch.legal).best(),
+        policy.layout.distribution(shares, seen.legal).best(),
     ):
-        yield (guess == batch.action).sum(0).double()
-    yield -distribution.log_prob_by_head(batch.action).sum(0).double()
+        yield (guess == seen.action).sum(0).double()
+    yield -seen.distribution.log_prob_by_head(seen.action).sum(0).double()

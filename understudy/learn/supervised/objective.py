@@ -1,11 +1,46 @@
-"""What learning from samples minimises: settings that can be called."""
+"""What learning from samples minimises: settings that can be called, and what they look at."""
 
 from dataclasses import Field
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
 
 from understudy.learn.base import Loss
-from understudy.learn.policy import FactoredPolicy
+from understudy.learn.distributions import MaskedCategorical
+from understudy.learn.policy import FactoredPolicy, Output
 from understudy.learn.supervised.dataset import Batch
+from understudy.learn.supervised.sequences import Sequences
+
+
+class Considered(NamedTuple):
+    """N recorded decisions that count, and what a policy says of them. H heads, O options."""
+
+    distribution: MaskedCategorical
+    """Over the options that were legal."""
+    value: Float[Tensor, " N"]
+    """The outcome it expects."""
+    action: Int[Tensor, "N H"]
+    legal: Bool[Tensor, "N O"]
+    outcome: Float[Tensor, " N"]
+
+
+def consider(policy: FactoredPolicy, batch: Batch | Sequences) -> Considered:
+    """What a policy says of single decisions, or of sequences that it follows step by step.
+
+    It comes to a sequence without any memory. Where that is not so in play, in the middle of a
+    match, the steps that lead up to it bring the memory near to where it would be, and gradients
+    flow through them too; from the match's beginning on it is exactly what play has.
+    """
+    if isinstance(batch, Batch):
+        output: Output = policy(batch.observation)
+        distribution = policy.layout.distribution(output.logits, batch.legal)
+        return Considered(distribution, output.value, batch.action, batch.legal, batch.outcome)
+    nothing = batch.observation.new_zeros(batch.observation.shape[1], policy.shape.memory)
+    hidden = policy.unroll(batch.observation, batch.first, nothing)[0][batch.counts]
+    action, legal, outcome = (x[batch.counts] for x in (batch.action, batch.legal, batch.outcome))
+    distribution = policy.layout.distribution(policy.options(hidden), legal)
+    return Considered(distribution, policy.value(hidden), action, legal, outcome)
 
 
 @runtime_checkable
@@ -16,6 +51,6 @@ class Objective(Protocol):
     by_outcome: ClassVar[bool]
     """Whether it can learn only where outcomes differ."""
 
-    def __call__(self, policy: FactoredPolicy, batch: Batch) -> Loss:
-        """The mean loss of the batch."""
+    def __call__(self, policy: FactoredPolicy, batch: Batch | Sequences) -> Loss:
+        """The mean loss of what counts in the batch."""
         ...

@@ -18,10 +18,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from understudy.learn.supervised.dataset import Batches
+from understudy.learn.supervised.dataset import KEYS, Batches
 from understudy.learn.supervised.stream import Shard, Stream, joined
 
-_KEYS = ("match", "slot", "step")
+_STEPS = 65_536  # of whole matches at a time
 
 
 class Sequences(NamedTuple):
@@ -63,7 +63,7 @@ class SequenceBatches(Stream[Sequences]):
         )
 
     def _layout(self, path: Path) -> "Layout":
-        return layout(self._of.read(path, _KEYS), self._steps, self._burn_in)
+        return layout(self._of.read(path, KEYS), self._steps, self._burn_in)
 
     def _decode(self, paths: Sequence[Path]) -> Sequences:
         """Every sequence of some shards, side by side."""
@@ -73,6 +73,13 @@ class SequenceBatches(Stream[Sequences]):
         found = self._layout(path)
         which, first, counts = (torch.from_numpy(part) for part in found)
         return Sequences._make((*(x[which] for x in self._of.decode(path)), first, counts))
+
+
+def whole_matches(of: Batches) -> SequenceBatches:
+    """The same rows, all that a player did in a match in one sequence, as many as fit at a time."""
+    found = (by_player(of.read(shard.path, KEYS)) for shard in of.shards)
+    steps = max(int(np.diff([*begins, len(order)]).max()) for order, begins in found)
+    return SequenceBatches(of, steps=steps, batch_size=max(1, _STEPS // steps))
 
 
 class Layout(NamedTuple):
@@ -85,11 +92,7 @@ class Layout(NamedTuple):
 
 def layout(rows: pa.Table, steps: int, burn_in: int = 0) -> Layout:
     """Cut what each player did in each match into sequences; `rows` may lie in any order."""
-    match = rows["match"].combine_chunks().dictionary_encode().indices.to_numpy()
-    slot, step = (rows[name].to_numpy() for name in ("slot", "step"))
-    order = np.lexsort((step, slot, match))
-    same = (np.diff(match[order]) == 0) & (np.diff(slot[order]) == 0)
-    begins = np.flatnonzero(np.concatenate([[True], ~same]))  # of a player in a match
+    order, begins = by_player(rows)
     lengths = np.diff([*begins, len(order)])
     pieces = -(-lengths // steps)
     number = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
@@ -99,3 +102,21 @@ def layout(rows: pa.Table, steps: int, burn_in: int = 0) -> Layout:
     end = np.minimum(start + steps, lengths)
     counts = (place >= start) & (place < end)
     return Layout(order[begins + np.minimum(place, end - 1)], place == 0, counts)
+
+
+class ByPlayer(NamedTuple):
+    """What each player decided in each match: M parts of N rows."""
+
+    order: Int[np.ndarray, " N"]
+    """The rows, player by player, step after step."""
+    begins: Int[np.ndarray, " M"]
+    """Where in that order another match or player begins."""
+
+
+def by_player(rows: pa.Table) -> ByPlayer:
+    """Take apart what players did in matches; `rows` may lie in any order."""
+    match = rows["match"].combine_chunks().dictionary_encode().indices.to_numpy()
+    slot, step = (rows[name].to_numpy() for name in ("slot", "step"))
+    order = np.lexsort((step, slot, match))
+    same = (np.diff(match[order]) == 0) & (np.diff(slot[order]) == 0)
+    return ByPlayer(order, np.flatnonzero(np.concatenate([[True], ~same])))

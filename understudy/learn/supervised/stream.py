@@ -32,6 +32,7 @@ class Rows(Protocol):
 
 
 B = TypeVar("B", bound=Rows)
+R = TypeVar("R", bound=Rows, covariant=True)
 
 
 class Shard(NamedTuple):
@@ -41,7 +42,7 @@ class Shard(NamedTuple):
     rows: int
 
 
-class Stream(Generic[B]):
+class Stream(Generic[R]):
     """The wanted rows of some shards, in batches."""
 
     axis: ClassVar[int] = 0
@@ -50,7 +51,7 @@ class Stream(Generic[B]):
     def __init__(
         self,
         shards: Sequence[Shard],
-        decode: Callable[[Sequence[Path]], B],
+        decode: Callable[[Sequence[Path]], R],
         *,
         batch_size: int,
         seed: int = 0,
@@ -64,11 +65,11 @@ class Stream(Generic[B]):
         self.rows = sum(shard.rows for shard in shards)
         self.shards, self._decode = [shard for shard in shards if shard.rows], decode
         self.window_rows, self.device = window_rows, torch.device(device)
-        self._held: tuple[tuple[int, ...], B] | None = None
+        self._held: tuple[tuple[int, ...], R] | None = None
 
-    def from_step(self, step: int) -> Iterator[B]:
+    def from_step(self, step: int) -> Iterator[R]:
         """Shuffled batches of `batch_size` without end, beginning with number `step`."""
-        pieces: list[B] = []
+        pieces: list[R] = []
         missing = self.batch_size
         for shards, order in self._shuffled(step * self.batch_size):
             while len(order):
@@ -79,7 +80,7 @@ class Stream(Generic[B]):
                     yield joined(pieces, self.axis)
                     pieces, missing = [], self.batch_size
 
-    def in_order(self, batch_size: int) -> Iterator[B]:
+    def in_order(self, batch_size: int) -> Iterator[R]:
         """Every row once, as it lies on disk; the last batch of a window may be smaller."""
         for shards in self._packed(range(len(self.shards))):
             size = self._size(shards)
@@ -116,7 +117,7 @@ class Stream(Generic[B]):
     def _size(self, shards: tuple[int, ...]) -> int:
         return sum(self.shards[shard].rows for shard in shards)
 
-    def _window(self, shards: tuple[int, ...]) -> B:
+    def _window(self, shards: tuple[int, ...]) -> R:
         """The decoded rows of some shards; the last ones asked for are kept."""
         if self._held is None or self._held[0] != shards:
             self._held = None  # let go of the old window before there is a new one

@@ -1,78 +1,66 @@
-"""A trained policy that remembers, as a player: each match is its own, whoever plays beside it."""
+"""A trained policy at play: it says what it said in training."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
-from understudy.games.arena.codec import actions as codec
-from understudy.games.arena.data.encode import MOVES
-from understudy.games.arena.play.policy import ArenaPolicy, _dice
-from understudy.games.arena.sim.world import World
-from understudy.learn.policy import FactoredPolicy, PolicyShape
+from understudy.data.players import PlayerRef
+from understudy.data.shards import shard_path, write_shard
+from understudy.games.arena.data.encode import MOVES, encode
+from understudy.games.arena.play.play import play_matches
+from understudy.learn.distributions import Layout
+from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
+from understudy.learn.supervised.dataset import Batches
+from understudy.learn.supervised.objective import consider
+from understudy.learn.supervised.sequences import whole_matches
 
-SEEDS, STEPS = [4, 11, 23, 7], 15
+SEEDS = range(12)  # some of each split
 
 
-def restless(memory=6, plans=3):
-    """A policy whose every weight matters."""
-    shape = PolicyShape(MOVES.features, MOVES.heads, (8,), memory, plans, plans)
-    policy, chance = FactoredPolicy(shape), torch.Generator().manual_seed(0)
+@pytest.fixture
+def policy():
+    """A policy whose memory has a say."""
+    policy = FactoredPolicy(PolicyShape(MOVES.features, MOVES.heads, (16,), memory=8), seed=3)
+    chance = torch.Generator().manual_seed(4)
     with torch.no_grad():
-        for weight in policy.parameters():
-            weight.normal_(0.0, 0.4, generator=chance)
+        policy.recalled.weight.copy_(torch.randn(16, 8, generator=chance))
+        policy.options.weight.copy_(torch.randn(policy.options.weight.shape, generator=chance) / 8)
     return policy
 
 
-def played(player, seeds, steps=STEPS):
-    """What it saw and did on both sides, [T N 2 ...], and the plans of each step."""
-    world, running = World(len(seeds)), np.arange(len(seeds))
-    world.reset(seeds)
-    seen, done, plans = [], [], []
-    for _ in range(steps):
-        views = world.view.copy()
-        both = [player.act(views[:, slot], world, running, slot) for slot in range(2)]
-        seen.append(views)
-        done.append(np.stack(both, 1))
-        plans.append(player.playing.plan.copy())
-        world.step(done[-1])
-    return np.stack(seen), np.stack(done), np.stack(plans)
+def test_what_is_learnt_from_a_recorded_match_is_what_was_said_in_it(policy, tmp_path, monkeypatch):
+    save_policy(tmp_path, policy)
+    said, sample = [], Layout.sample
+
+    def overheard(layout, logits, legal, uniform):
+        said.append(layout.distribution(logits.T, legal).log_probabilities)
+        return sample(layout, logits, legal, uniform)
+
+    monkeypatch.setattr(Layout, "sample", overheard)
+    clone = PlayerRef("clone", tmp_path)
+    seats = [(clone, PlayerRef("expert"), seed) for seed in SEEDS]
+    matches, steps = play_matches(seats, keep=len(seats))
+    moves = encode({"matches": matches, "steps": steps}, frozenset({"clone"}))["moves"]
+    # The policy was asked once a step, for all matches that were still running, in their order.
+    order = np.lexsort((_numbers(moves["match"], matches["match"]), moves["step"].to_numpy()))
+    live = dict(zip(order.tolist(), torch.cat(said), strict=True))
+
+    numbered = moves.set_column(
+        moves.schema.get_field_index("reward"),
+        moves.schema.field("reward"),
+        pa.array(np.arange(len(moves), dtype=np.float32)),
+    )
+    write_shard(shard_path(tmp_path, MOVES.table, "000"), numbered)
+    for split in ("train", "val", "test"):
+        rows = Batches(tmp_path, MOVES, split, batch_size=1)
+        for batch in whole_matches(rows).in_order(1_000):
+            with torch.no_grad():
+                found = consider(policy, batch).distribution.log_probabilities
+            for row, own in zip(batch.reward[batch.counts].int().tolist(), found, strict=True):
+                assert torch.allclose(live.pop(row), own, atol=1e-5), row
+    assert not live
 
 
-@pytest.mark.parametrize("more", [{}, {"plans": 0}, {"memory": 0}], ids=["both", "memory", "plans"])
-def test_a_match_is_played_the_same_alone_and_among_others(more):
-    _, together, _ = played(ArenaPolicy(restless(**more)), SEEDS)
-    for place, seed in enumerate(SEEDS):
-        _, alone, _ = played(ArenaPolicy(restless(**more)), [seed])
-        np.testing.assert_array_equal(together[:, place], alone[:, 0])
-
-
-def test_nothing_is_remembered_of_matches_that_are_over():
-    player = ArenaPolicy(restless())
-    first, again = played(player, SEEDS), played(player, SEEDS)
-    np.testing.assert_array_equal(first[1], again[1])
-    played(player, SEEDS[:2])  # another number of matches: another player at heart
-    np.testing.assert_array_equal(first[1], played(player, SEEDS)[1])
-
-
-def test_a_plan_hangs_on_match_and_seat_and_is_kept():
-    _, _, plans = played(ArenaPolicy(restless()), list(range(60)))
-    assert (plans == plans[0]).all()
-    assert np.bincount(plans[0].ravel()) / 120 == pytest.approx([1 / 3] * 3, abs=0.12)
-    assert (plans[0, :, 0] == plans[0, :, 1]).mean() == pytest.approx(1 / 3, abs=0.15)
-
-
-@pytest.mark.parametrize("slot", [0, 1])
-def test_what_it_is_said_to_have_thought_is_what_it_did(slot):
-    """The distributions over a whole match, hit by the dice of each step, give its actions."""
-    player = ArenaPolicy(restless())
-    seen, done, _ = played(player, SEEDS)
-    for place, seed in enumerate(SEEDS):
-        heads, value = player.distribution(seen[:, place, slot], seed, slot)
-        dice = np.concatenate([_dice(np.array([seed]), np.array([t]), slot) for t in range(STEPS)])
-        shares = [heads[name].astype(np.float64) for name in codec.HEADS]
-        options = [
-            (share.cumsum(1) <= dice[:, k, None]).sum(1).clip(max=share.shape[1] - 1)
-            for k, share in enumerate(shares)
-        ]
-        np.testing.assert_array_equal(codec.decode(np.stack(options, 1)), done[:, place, slot])
-        assert value.shape == (STEPS,)
+def _numbers(names, known):
+    return [known.to_pylist().index(name) for name in names.to_pylist()]
