@@ -199,15 +199,12 @@ class FactoredPolicy(nn.Module):
             plan_width=self.shape.plan_width or plans,
         )
         result, own = FactoredPolicy(shape, seed), self.state_dict()
-        added = shape.plan_width - self.shape.plan_width
         for name, tensor in result.state_dict().items():
             if name not in own:
                 continue
-            if added and tensor.shape != own[name].shape:  # inputs, to which plans were added
-                tensor[..., : own[name].shape[-1]] = own[name]
-                tensor[..., own[name].shape[-1] :] = float(name == "std")
-            else:
-                tensor.copy_(own[name])
+            if tensor.shape != own[name].shape:  # inputs, to which plans were added
+                tensor.fill_(float(name == "std"))
+            tensor[tuple(map(slice, own[name].shape))] = own[name]
         return result
 
     def distribution(

@@ -27,6 +27,9 @@ from understudy.learn.rl.losses.vtrace import OffPolicy
 from understudy.learn.rl.recipe import START, RLRecipe
 
 START_POLICY = FactoredPolicy(PolicyShape(NUMBERS.features, NUMBERS.heads, (8,)), 0)
+REMEMBERING = FactoredPolicy(
+    PolicyShape(NUMBERS.features, NUMBERS.heads, (8,), memory=3, plans=4, plan_width=4), 0
+)
 TINY = RLRecipe(
     description="a toy",
     decisions=NUMBERS,
@@ -45,8 +48,8 @@ TINY = RLRecipe(
 )
 
 
-def learner(recipe=TINY, seed=0):
-    return Learner(recipe, START_POLICY, met_by(recipe, START_POLICY), seed)
+def learner(recipe=TINY, seed=0, begun=START_POLICY):
+    return Learner(recipe, begun, met_by(recipe, begun), seed)
 
 
 def weights(policy):
@@ -166,7 +169,8 @@ def test_the_same_seed_gives_the_same_weights_and_another_does_not():
 
 
 def test_processes_change_nothing():
-    here, there = learner(), learner()
+    """Everybody has a memory and plans: the learner, the teacher and the frozen opponent."""
+    here, there = learner(begun=REMEMBERING), learner(begun=REMEMBERING)
     here.run(3, Actors(0))
     with Actors(2) as actors:
         there.run(3, actors)
@@ -217,10 +221,21 @@ def test_a_longer_replay_is_bounded_by_staleness():
     assert one.since.lag_max == 8
 
 
-@pytest.mark.parametrize("critic", [None, (4,)])
-def test_a_refiner_taken_up_again_goes_on_as_if_it_had_never_stopped(critic):
-    recipe = replace(TINY, critic=critic, replay=2, staleness_max=11)
-    whole, first, second = (learner(recipe) for _ in range(3))
+@pytest.mark.parametrize("ahead", [True, False], ids=["ahead", "in turns"])
+@pytest.mark.parametrize(
+    ("more", "begun"),
+    [
+        ({}, START_POLICY),
+        ({"critic": (4,)}, START_POLICY),
+        ({"memory": 3, "plans": 4}, START_POLICY),
+        ({"critic": (4,)}, REMEMBERING),  # the teacher and the frozen opponent remember, too
+    ],
+    ids=["plain", "critic", "extended", "remembering"],
+)
+def test_a_refiner_taken_up_again_goes_on_as_if_it_had_never_stopped(more, begun, ahead):
+    # Six steps: with matches of four, the stop is in the middle of some.
+    recipe = replace(TINY, ahead=ahead, replay=2, staleness_max=11, steps=6, **more)
+    whole, first, second = (learner(recipe, begun=begun) for _ in range(3))
     whole.run(6, Actors(0))
     for _ in range(3):
         first.iterate(Actors(0))
@@ -269,8 +284,10 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import torch
+from dataclasses import replace
 from tests.learn.rl.test_learner import TINY, refine
 start, out, moment = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+changes = eval(sys.argv[4])
 rename, count = os.replace, 0
 def rename_or_die(*paths):
     global count
@@ -279,21 +296,27 @@ def rename_or_die(*paths):
         os.kill(os.getpid(), signal.SIGKILL)
     rename(*paths)
 os.replace = rename_or_die
-refine(TINY, start, out, 1)
+refine(replace(TINY, **changes), start, out, 1)
 """
 
 
 @pytest.mark.parametrize(
-    "moment", [4, pytest.param(3, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)]
+    ("moment", "changes"),
+    [
+        (4, {"memory": 3, "plans": 4, "steps": 6}),
+        pytest.param(4, {"memory": 3, "ahead": False, "steps": 6}, marks=pytest.mark.slow),
+        pytest.param(3, {}, marks=pytest.mark.slow),
+        pytest.param(6, {"memory": 3, "plans": 4}, marks=pytest.mark.slow),
+    ],
 )
-def test_killed_and_resumed_it_ends_the_same(start, tmp_path, moment):
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    refine(TINY, start, whole, 1)
-    call = [sys.executable, "-c", KILLED, str(start), str(broken), str(moment)]
+def test_killed_and_resumed_it_ends_the_same(start, tmp_path, moment, changes):
+    whole, broken, recipe = tmp_path / "whole", tmp_path / "broken", replace(TINY, **changes)
+    refine(recipe, start, whole, 1)
+    call = [sys.executable, "-c", KILLED, str(start), str(broken), str(moment), repr(changes)]
     died = subprocess.run(call, capture_output=True)
     assert died.returncode == -signal.SIGKILL, died.stderr.decode()
     assert not (broken / "evaluation.json").exists()
-    refine(TINY, start, broken, 1)
+    refine(recipe, start, broken, 1)
     for name in ("weights.safetensors",):
         assert (broken / name).read_bytes() == (whole / name).read_bytes()
     timing = ("seconds", "agent_steps_per_second")
@@ -345,6 +368,9 @@ def test_a_loss_that_is_no_number_ends_training(start, tmp_path):
         {"discount": 0.0},
         {"learning_rate": 0.0},
         {"staleness_max": 4},
+        {"uses": 3.5},  # three updates, each with more sequences than there are
+        {"memory": -1},
+        {"plans": -1},
     ],
 )
 def test_a_senseless_setting_is_refused(wrong):

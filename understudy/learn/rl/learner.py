@@ -227,6 +227,7 @@ class Learner:
             "replay": self.replay.state(),
             "position": [self.iteration, self.version, self.agent_steps, self.match_steps],
             "arrived": [as_tensors(rollout._asdict()) for rollout in self.arrived],
+            "matches": [as_tensors(match) for match in self.matches],
             "since": asdict(self.since),
         }
 
@@ -237,6 +238,7 @@ class Learner:
         self.replay.restore(state["replay"], self.device)
         self.iteration, self.version, self.agent_steps, self.match_steps = state["position"]
         self.arrived = [Rollout(**as_arrays(rollout)) for rollout in state["arrived"]]
+        self.matches = [as_arrays(match) for match in state.get("matches", ())]
         self.since = Progressed(**state["since"])
 
 

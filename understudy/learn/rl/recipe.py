@@ -87,6 +87,10 @@ class RLRecipe:
                 raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
         if not 0 < self.discount <= 1:
             raise ValueError(f"discount must lie in (0, 1], got {self.discount}")
+        if self.uses > self.updates:
+            raise ValueError(
+                f"uses must be at most {self.updates}, the updates: none takes more than there is"
+            )
         if self.memory < 0 or self.plans < 0:
             raise ValueError("memory and plans must not be negative")
         self._check_time()
