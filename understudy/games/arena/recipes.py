@@ -111,7 +111,7 @@ refine_card = replace(
     updates=32,
     critic_first=4,
     learning_rate=6e-4,
-    iterations=200,
+    iterations=240,
     log_every=5,
     checkpoint_every=50,
 )

@@ -94,6 +94,11 @@ class Learner:
                 f"{self.sequences} sequences of an iteration can fill"
             )
         grown = policy.extended(memory=recipe.memory, plans=recipe.plans, seed=seed)
+        if teacher is not None and teacher.shape.plans not in (0, grown.shape.plans):
+            raise ValueError(
+                f"the teacher plays by {teacher.shape.plans} plans and the learner by "
+                f"{grown.shape.plans}: they cannot follow the same one"
+            )
         critic = None
         if recipe.critic is not None:
             seen = num_players * len(policy.shape.features) + grown.shape.plan_width
