@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from understudy.games.kernels import kernels_of
+from understudy.kernels.of_a_folder import kernels_of
 
 kernel = kernels_of(Path(__file__).parent, "sim/*.py codec/*.py play/*.py")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from understudy.games.kernels import kernels_of
+from understudy.kernels.of_a_folder import kernels_of
 
 SOURCES = "domain.py view/*.py agent/numpy_transformer.py agent/l4_*.py recording/safety_audit.py"
 """Where compiled functions are, and the constants they use. Compiling takes ten seconds, so that it
