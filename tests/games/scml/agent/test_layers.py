@@ -25,8 +25,13 @@ from understudy.games.scml.agent.checkpoint import (
 from understudy.games.scml.agent.hrl import HRLAgent, L1Agent
 from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores, raw_goals
 from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy, draw
+from understudy.games.scml.engine.config import draw as draw_world
+from understudy.games.scml.engine.random_state import random_state_kept
+from understudy.games.scml.engine.world import World
 from understudy.games.scml.learning.layer_recipe import weights_of
 from understudy.games.scml.learning.networks import GoalNetwork, OfferNetwork, PriorityNetwork
+from understudy.games.scml.players import catalogue
+from understudy.games.scml.reference.scml_simulator import quiet, scml_world
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play
 from understudy.games.scml.view import features as f
@@ -237,19 +242,52 @@ def test_the_shipped_agent_plays_the_same_in_both_simulators():
     assert ours["agreements"].to_numpy().sum() > 20
 
 
-def test_the_shipped_agent_leaves_oneshot_to_l1(monkeypatch):
-    from understudy.games.scml.players import catalogue
+def contracts(kind, **options):
+    """What is agreed in a world where such an agent, made with these options, has two factories."""
+    with random_state_kept():
+        seed_everything(3)
+        agent, other = (kind, options), (catalogue.load("Greedy"), {})
+        world = World(draw_world((2, 2), 12, 4), [agent, other, agent, other], strict=True).run()
+    return world.ledger.contracts
 
-    for name in ("HRL", "L1"):
-        monkeypatch.setitem(catalogue.ONESHOT, name, catalogue.STD[name])
-    refs = [
-        [PlayerRef(name), PlayerRef("Greedy"), PlayerRef("SyncRandom")] for name in ("HRL", "L1")
-    ]
-    one, other = (
-        play([plan(players, track="oneshot", factories_per_level=(5, 4))]).results["score"]
-        for players in refs
-    )
-    assert one.equals(other)
+
+def seed_everything(seed):
+    random.seed(seed)
+    np.random.seed(seed)
+
+
+def test_no_checkpoint_is_l1_and_one_left_out_is_the_classs_own():
+    l1, shipped = contracts(L1Agent), contracts(HRLAgent)
+    assert min(len(l1), len(shipped)) > 20 and l1 != shipped
+    assert contracts(HRLAgent, checkpoint=None) == l1
+    assert contracts(HRLAgent, checkpoint=str(SHIPPED)) == shipped
+    assert contracts(L1Agent, checkpoint=SHIPPED) == shipped
+
+
+UNFIT = r"of 10 days, not 0: record worlds .* or play L1 \(checkpoint=None\)"
+
+
+@pytest.mark.parametrize("options", [{}, {"checkpoint": SHIPPED}], ids=["shipped", "named"])
+def test_unfit_weights_are_refused_however_they_were_given(options):
+    """Not played without, nor written down as a fault of the agent: it is the user's choice."""
+    config, greedy = draw_world((2, 2), 6, 1, "oneshot"), catalogue.load("Greedy", "oneshot")
+    with pytest.raises(InputError, match=UNFIT):
+        World(config, [(HRLAgent, options), *[(greedy, {})] * 3]).run()
+    World(config, [(HRLAgent, {"checkpoint": None}), *[(greedy, {})] * 3], strict=True).run()
+
+
+def test_unfit_weights_are_refused_in_scml_too(tmp_path):
+    config, greedy = draw_world((2, 2), 6, 1, "oneshot"), catalogue.load("Greedy", "oneshot")
+    with quiet(), pytest.raises(InputError, match=UNFIT):
+        scml_world(config, [HRLAgent, *[greedy] * 3], str(tmp_path)).run()
+
+
+def test_weights_that_are_not_there_are_no_fault_of_an_agent_either(tmp_path):
+    bad = HRLAgent, {"checkpoint": tmp_path / "nowhere"}
+    with pytest.raises(
+        InputError, match=r"nowhere: there are no weights\. Train again: understudy"
+    ):
+        World(draw_world((1, 1), 6, 1), [bad, (L1Agent, {})])
 
 
 # --- weights on disk -----------------------------------------------------------------------------

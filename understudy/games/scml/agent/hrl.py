@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,9 @@ class HRLAgent(StdSyncAgent):
     """Plays Standard and OneShot worlds, with the weights that come with the package or others.
 
     `checkpoint` is a file of weights or the folder of a trained model; None: L1's baseline and
-    L4's teacher alone. `reserve` is the share of the initial balance that purchases never touch.
-    `trace` is a file to which every decision is added with its reasons (`trace.py`).
+    L4's teacher alone; left out: the class's own. Weights that were trained for another track are
+    refused when the world is there. `reserve` is the share of the initial balance that purchases
+    never touch. `trace` is a file to which every decision is added with its reasons (`trace.py`).
     """
 
     checkpoint: Path | None = SHIPPED
@@ -67,14 +69,14 @@ class HRLAgent(StdSyncAgent):
     def __init__(
         self,
         *arguments: Any,
-        checkpoint: Path | str | None = None,
+        checkpoint: Path | str | EllipsisType | None = ...,
         reserve: float = 0.1,
         trace: Path | str | None = None,
         **named: Any,
     ) -> None:
         super().__init__(*arguments, **named)
-        chosen = self.checkpoint if checkpoint is None else Path(checkpoint)
-        self._policy = None if chosen is None else policy_of(chosen)
+        chosen = self.checkpoint if checkpoint is ... else checkpoint
+        self._policy = None if chosen is None else policy_of(Path(chosen))
         self._reserve = reserve
         if trace is not None:
             self.trace = Path(trace)
@@ -87,22 +89,14 @@ class HRLAgent(StdSyncAgent):
     def init(self) -> None:
         """The world is there."""
         self._profile = profile_of(self.awi)
-        self._check_track()
+        if self._policy is not None:
+            self._policy.require(self._profile.horizon)
         # The same wherever the same world is played; the old name of the class is part of the seed.
         named = repr((self.id, self._profile)).replace("FactoryProfile(", "Place(")
         self._rng = random.Random(named)
         own = self.id, type(self).__name__
         self._notes = None if self.trace is None else Notes(self.trace, *own)
         super().init()
-
-    def _check_track(self) -> None:
-        """Weights know the tracks they were trained for; those shipped leave others to L1."""
-        if self._policy is None:
-            return
-        if self.checkpoint is not SHIPPED:
-            self._policy.require(self._profile.horizon)
-        elif self._profile.horizon not in self._policy.about.horizons:
-            self._policy = None
 
     def before_step(self) -> None:
         """A new day."""

@@ -65,7 +65,8 @@ class HRLPolicy:
             known = ", ".join(map(str, self.about.horizons))
             raise InputError(
                 f"these weights were trained for worlds with a horizon of {known} days, not "
-                f"{horizon}: record worlds of that track and train on them, or play L1"
+                f"{horizon}: record worlds of that track and train on them, or play L1 "
+                "(checkpoint=None)"
             )
 
     def goals(self, columns: Packed, seen: Observed) -> Array:

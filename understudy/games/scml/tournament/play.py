@@ -184,7 +184,7 @@ def _in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]]) -> Game:
         try:
             world.run()
         except Exception as error:
-            if stream.raised_by is None:
+            if stream.raised_by is None or isinstance(error, InputError):
                 raise
             faults.append((stream.raised_by, int(world.current_step), described(error)))
     names = config.names

@@ -13,6 +13,7 @@ from scml.oneshot.agent import OneShotAgent
 from scml.oneshot.agents import OneshotDoNothingAgent
 from scml.std.agents import StdDoNothingAgent
 
+from understudy.errors import InputError
 from understudy.games.scml.domain import Track
 from understudy.games.scml.engine.factory import Factory
 from understudy.games.scml.engine.hosting.awi import HostedAWI
@@ -194,6 +195,6 @@ class Host:
         """Write down that the agent failed, or raise what it raised (see `faults.py`)."""
         if isinstance(error, CallTimeout):
             return  # the watchdog has written it down
-        if self._world.strict:
+        if self._world.strict or isinstance(error, InputError):  # what a user gave is no fault
             raise error
         self._world.note_fault(self.name, error)
