@@ -274,7 +274,8 @@ def verify(
 ) -> None:
     """Hold our engine against the real simulator: same worlds, same agents, every contract.
 
-    Exit code 1 if anything differs.
+    Everybody plays alone, and in mixed worlds of 2, 3 and 4 levels (OneShot: 2). Exit code 1 if
+    anything differs.
     """
     from understudy.games.scml.domain import track_named
     from understudy.games.scml.players.catalogue import INEXACT, names
@@ -286,6 +287,8 @@ def verify(
     chosen = [name for name in chosen if name not in left_out]
     results = scml.verify(chosen, worlds, seed, track=rules, worker=workers, quiet=quiet)
     out_console.print(scml.results_table(results))
+    for line in scml.silent_lines(results):
+        print(line)
     for name, why in left_out.items():
         print(f"{name} is left out: {why}")
     differences = [line for result in results for line in result.differences]

@@ -1,6 +1,7 @@
 """The engine against the real simulator, world by world, and that a wrong rule would show."""
 
 import time
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from understudy.games.scml.domain import RULES
 from understudy.games.scml.engine import economy, negotiation, prices, world
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.reference import verify
-from understudy.games.scml.reference.verify import Case, Game, compare
+from understudy.games.scml.reference.verify import Case, Comparison, Game, compare
 
 BUILT_INS = ("Greedy", "Random", "SyncRandom", "DoNothing")
 
@@ -121,3 +122,40 @@ def test_cases_have_everybody_alone_and_some_mixed():
     assert [c.field for c in found] == ["Penguin"] * 3 + ["AS0"] * 3 + ["mixed"] * 3
     assert [len(c.factories_per_level) for c in found[:3]] == [2, 3, 4]
     assert verify.cases(["Penguin", "AS0"], 3, seed=0) == found
+
+
+@pytest.mark.parametrize("track", ["std", "oneshot"])
+@pytest.mark.parametrize("num_worlds", [1, 3, 5])
+@pytest.mark.parametrize("chosen", [1, 3, 10**3])
+@pytest.mark.parametrize("seed", range(3))
+def test_everybody_is_in_a_mixed_world_of_every_number_of_levels(track, num_worlds, chosen, seed):
+    names = list(catalogue.CATALOGUE[track])[:chosen]
+    mixed = [c for c in verify.cases(names, num_worlds, seed, track) if c.field == "mixed"]
+    for one in mixed:
+        assert len(one.players) == sum(one.factories_per_level)
+        assert len(set(one.players)) > 1
+    for levels in verify.NUM_LEVELS[track]:
+        there = {p for c in mixed if len(c.factories_per_level) == levels for p in c.players}
+        assert there >= set(names)
+
+
+def test_mixed_worlds_stay_few():
+    """As many as there were when slots were drawn at random: an eighth of those alone."""
+    names = list(catalogue.STD)
+    mixed = [c for c in verify.cases(names, 3, seed=0) if c.field == "mixed"]
+    assert len(mixed) <= len(names) * 3 // 8 + 3
+
+
+def test_who_signs_nothing_is_told():
+    one = compare(case(["DoNothing", "Greedy", "Greedy"], (3, 3), 8))
+    alone = compare(case(["DoNothing"], (2, 2), 8))
+    assert one.signed["Greedy"] == 2 * one.contracts > 0 == one.signed["DoNothing"]
+    (busy, idle) = (verify._add_up(*field) for field in (("mixed", [one]), ("DoNothing", [alone])))
+    assert busy.silent == idle.silent == ("DoNothing",)
+    assert verify.silent_lines([busy, idle]) == [
+        "signed nothing alone: DoNothing",
+        "signed nothing in mixed worlds: DoNothing",
+    ]
+    signed = Comparison(one.case, 1, signed=Counter(DoNothing=1))  # in another world of the field
+    assert verify._add_up("mixed", [one, signed]).silent == ()
+    assert verify.silent_lines([verify._add_up("mixed", [one, signed])]) == []

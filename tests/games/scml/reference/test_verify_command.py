@@ -15,7 +15,7 @@ def run(*options):
 
 @pytest.fixture
 def small(monkeypatch):
-    monkeypatch.setattr(verify, "WORLD_DAYS", (4, 5))
+    monkeypatch.setattr(verify, "WORLD_DAYS", (6, 7))
     monkeypatch.setattr(verify, "NUM_FACTORIES", (2, 2))
 
 
@@ -23,6 +23,14 @@ def test_equal_games_end_well(small):
     result = run("--agents", "Penguin", "--track", "std")
     assert result.exit_code == 0
     assert "Penguin" in result.output and "mixed" in result.output
+    assert "signed nothing" not in result.output
+
+
+def test_who_signed_nothing_is_told(small):
+    result = run("--agents", "DoNothing")
+    assert result.exit_code == 0
+    assert "signed nothing alone: DoNothing" in result.output
+    assert "signed nothing in mixed worlds: DoNothing" in result.output
 
 
 def test_a_difference_is_told_and_ends_with_1(small, monkeypatch):
@@ -30,7 +38,7 @@ def test_a_difference_is_told_and_ends_with_1(small, monkeypatch):
     result = run("--agents", "DoNothing")
     assert result.exit_code == 1
     assert "profits of 00@0: other" in result.output
-    assert "2 differences" in result.output
+    assert "4 differences" in result.output
 
 
 def test_a_world_that_cannot_be_played_counts_as_a_difference(small, monkeypatch):

@@ -1,12 +1,12 @@
 """Play the same worlds in scml and in our engine, and compare all that happened."""
 
+import itertools
 import random
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import Any
 
 from rich import box
@@ -66,6 +66,8 @@ class Comparison:
     case: Case
     contracts: int
     differences: list[str] = field(default_factory=list)
+    signed: Counter[str] = field(default_factory=Counter)
+    """Contracts by player; one between two factories of the same player counts twice."""
     ended: str | None = None
     scml_seconds: float = 0.0
     engine_seconds: float = 0.0
@@ -82,6 +84,8 @@ class FieldResult:
     """In words, each with its case."""
     ended: int
     """Worlds that an exception of an agent ended, in both simulators alike."""
+    silent: tuple[str, ...]
+    """Players that signed nothing in any of these worlds: of them, no difference proves little."""
     scml_seconds: float
     engine_seconds: float
 
@@ -95,7 +99,10 @@ def verify(
     worker: str | int | None = None,
     quiet: bool = False,
 ) -> list[FieldResult]:
-    """Every agent alone in `num_worlds` worlds, and all of them mixed; a result per field."""
+    """Every agent alone in `num_worlds` worlds and in mixed worlds of each number of levels.
+
+    A result per agent alone, and one for all mixed worlds.
+    """
     if num_worlds < 1:
         raise InputError(f"--worlds must be at least 1, not {num_worlds}")
     planned = cases(chosen, num_worlds, seed, track)
@@ -114,6 +121,8 @@ def verify(
 
 
 def _add_up(field: str, comparisons: Sequence[Comparison]) -> FieldResult:
+    players = {name for one in comparisons for name in one.case.players}
+    signed = sum((one.signed for one in comparisons), Counter[str]())
     return FieldResult(
         field,
         len(comparisons),
@@ -125,26 +134,44 @@ def _add_up(field: str, comparisons: Sequence[Comparison]) -> FieldResult:
             for difference in one.differences
         ],
         sum(one.ended is not None for one in comparisons),
+        tuple(name for name in sorted(players) if not signed[name]),
         sum(one.scml_seconds for one in comparisons),
         sum(one.engine_seconds for one in comparisons),
     )
 
 
 def cases(chosen: Sequence[str], num_worlds: int, seed: int, track: Track = "std") -> list[Case]:
-    """The worlds to play. Mixed ones are as many as it takes for everybody to be in some."""
+    """The worlds to play: everybody alone, and everybody in mixed worlds of each number of levels.
+
+    Mixed worlds are dealt as often as worlds alone come round to the same number of levels.
+    """
     rng = random.Random(seed)
+    num_levels = NUM_LEVELS[track]
     found = []
     for name in chosen:
         for number in range(num_worlds):
-            sizes, steps = _size(rng, NUM_LEVELS[track][number % len(NUM_LEVELS[track])])
+            sizes, steps = _size(rng, num_levels[number % len(num_levels)])
             players = (name,) * sum(sizes)
             found.append(Case(track, name, players, sizes, steps, _seed(rng)))
-    everybody = sorted({*chosen, *catalogue.BACKGROUND_AGENTS[track]})
-    for number in range(max(num_worlds, len(chosen) * num_worlds // 8)):
-        sizes, steps = _size(rng, NUM_LEVELS[track][number % len(NUM_LEVELS[track])])
-        players = tuple(rng.choice(everybody) for _ in range(sum(sizes)))
-        found.append(Case(track, MIXED, players, sizes, steps, _seed(rng)))
+    for _ in range(-(-num_worlds // len(num_levels))):
+        for levels in num_levels:
+            found += _dealt(chosen, levels, track, rng)
     return found
+
+
+def _dealt(chosen: Sequence[str], levels: int, track: Track, rng: random.Random) -> Iterator[Case]:
+    """Mixed worlds with so many levels: as few as give everybody a factory."""
+    everybody = sorted({*chosen, *catalogue.BACKGROUND_AGENTS[track]})
+    waiting = rng.sample(list(chosen), len(chosen))
+    while waiting:
+        sizes, steps = _size(rng, levels)
+        players, waiting = waiting[: sum(sizes)], waiting[sum(sizes) :]
+        # Who is there already comes last: so no world is left to one kind of agent.
+        company = [name for name in everybody if name not in players]
+        rest = itertools.cycle([*rng.sample(company, len(company)), *players])
+        players += itertools.islice(rest, sum(sizes) - len(players))
+        rng.shuffle(players)
+        yield Case(track, MIXED, tuple(players), sizes, steps, _seed(rng))
 
 
 def _size(rng: random.Random, levels: int) -> tuple[tuple[int, ...], int]:
@@ -161,10 +188,12 @@ def compare(case: Case) -> Comparison:
     with quiet():
         theirs = play_in_scml(config, catalogue.load_for_world(case.players, case.track), case.seed)
         ours = play_in_engine(config, catalogue.load_for_world(case.players, case.track), case.seed)
+    player_of = dict(zip(config.names, case.players, strict=True))
     return Comparison(
         case,
         len(theirs.contracts),
         differences(theirs, ours),
+        Counter(player_of[name] for contract in theirs.contracts for name in contract[:2]),
         theirs.ended,
         theirs.cpu_seconds,
         ours.cpu_seconds,
@@ -174,7 +203,7 @@ def compare(case: Case) -> Comparison:
 def differences(theirs: Game, ours: Game) -> list[str]:
     """In words, the first of each kind; empty if the two games are the same."""
     found = []
-    for number, pair in enumerate(zip_longest(theirs.contracts, ours.contracts)):
+    for number, pair in enumerate(itertools.zip_longest(theirs.contracts, ours.contracts)):
         if pair[0] != pair[1]:
             found.append(f"contract {number}: scml {pair[0]}, engine {pair[1]}")
             break
@@ -191,7 +220,7 @@ def differences(theirs: Game, ours: Game) -> list[str]:
 
 def _first_difference(theirs: Any, ours: Any) -> str:
     if isinstance(theirs, list) and isinstance(ours, list):
-        for day, (one, other) in enumerate(zip_longest(theirs, ours)):
+        for day, (one, other) in enumerate(itertools.zip_longest(theirs, ours)):
             if one != other:
                 return f"on day {day} scml {one}, engine {other}"
     return f"scml {theirs}, engine {ours}"
@@ -294,3 +323,11 @@ def results_table(results: Sequence[FieldResult]) -> Table:
             f"{result.scml_seconds / max(result.engine_seconds, 1e-9):.1f}x",
         )
     return table
+
+
+def silent_lines(results: Sequence[FieldResult]) -> list[str]:
+    """Who signed nothing, alone and in mixed worlds, a line each; none where everybody signed."""
+    alone = [name for result in results if result.field != MIXED for name in result.silent]
+    mixed = [name for result in results if result.field == MIXED for name in result.silent]
+    told = (("alone", alone), ("in mixed worlds", mixed))
+    return [f"signed nothing {where}: {', '.join(names)}" for where, names in told if names]
