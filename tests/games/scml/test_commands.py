@@ -16,13 +16,12 @@ from tests.small_runs import Done, assert_refused, contents, rows, understudy
 from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games.scml.tournament import design
 from understudy.pipeline import encode as encode_stage
 from understudy.pipeline import report as report_stage
 
 PART = "record scml --agents Greedy,SyncRandom --competitors-per-world 2 --steps 8 --seed 10"
 PART_WORLDS = 2
-RECORD = f"{PART} --configs 2 --runs 2"  # the same worlds and more: two tasks
+RECORD = f"{PART} --configs 2 --runs 2"  # the same worlds and more
 WORLDS = 8
 COMPETE = "compete scml Penguin Greedy --configs 4 --competitors-per-world 2 --steps 8 --keep 1"
 TABLES = ("worlds", "contracts", "days", "decisions", "results")
@@ -110,7 +109,7 @@ def assert_a_part(folder, whole, *tables):
 
 def test_a_recording_holds_every_table(whole):
     worlds = rows(whole / "recordings", "worlds")
-    assert len(worlds) == WORLDS > design.WORLDS_PER_TASK
+    assert len(worlds) == WORLDS == len(list((whole / "recordings").glob("worlds-*")))
     matches = {world["match"] for world in worlds}
     for table in TABLES:
         found = rows(whole / "recordings", table)

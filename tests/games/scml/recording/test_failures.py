@@ -21,7 +21,6 @@ from understudy.games.scml.game import GAME
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.recording import failures
 from understudy.games.scml.recording.failures import LONGEST_ERROR, MOST_LINES, summary
-from understudy.games.scml.tournament import design
 from understudy.games.scml.tournament import play as match
 from understudy.pipeline import report as report_stage
 
@@ -141,14 +140,13 @@ def test_an_agent_that_is_not_there_is_one_line_and_the_command_can_be_repeated(
     bad("understudy.nowhere.Agent")
     told = "No module named 'understudy.nowhere'"
     done = understudy(COMPETE, "--out", tmp_path, "--quiet", "--workers", "0")
-    assert_refused(done, "1 of 1 tasks failed", told, "the same command tries these again")
+    assert_refused(done, "2 of 2 tasks failed", told, "the same command tries these again")
     assert not list(tmp_path.rglob("*.parquet"))
     bad(RandomStdAgent)
     succeed(COMPETE, tmp_path)
 
 
-def test_a_full_disk_is_one_line_and_the_same_command_does_the_rest(tmp_path, monkeypatch):
-    monkeypatch.setattr(design, "WORLDS_PER_TASK", 1)
+def test_a_full_disk_is_one_line_and_the_same_command_does_the_rest(tmp_path):
     whole, run = tmp_path / "whole", tmp_path / "run"
     succeed(RECORD, whole)
     sizes = sorted(p.stat().st_size for p in (whole / "recordings").glob("decisions-*"))

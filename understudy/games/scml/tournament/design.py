@@ -9,6 +9,7 @@ turn: in every slot each of them plays once, all else equal. That makes their sc
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -37,6 +38,9 @@ NUM_COMPETITORS = (2, 4)
 MOST_CHAMPIONS = 15
 """In one world, unless told otherwise."""
 WORLDS_PER_TASK = 6
+"""At most: every task leaves a file of each table."""
+TASKS_AT_THE_END = 64
+"""What is left of a tournament is cut into at least so many, so that tens of workers end alike."""
 MOST_CONFIGS = 10**6
 
 
@@ -170,14 +174,40 @@ def schedule(
         )
         for index, world in enumerate(worlds)
     ]
-    chunks = [worlds[i : i + WORLDS_PER_TASK] for i in range(0, len(worlds), WORLDS_PER_TASK)]
+    fixtures = tasks(worlds)
     return Schedule(
         name=f"{tournament.field}-{len(tournament.competitors)}-{len(worlds)}-{tournament.seed}",
         settings=tournament.settings()
-        | {"watched": sorted(watched) if watched else None, "trace": trace is not None or None},
+        | {
+            "watched": sorted(watched) if watched else None,
+            "trace": trace is not None or None,
+            "tasks": len(fixtures),  # what was cut otherwise cannot be gone on with
+        },
         matches=len(worlds),
-        fixtures={f"{number:05d}": tuple(chunk) for number, chunk in enumerate(chunks)},
+        fixtures=fixtures,
     )
+
+
+def tasks(worlds: Sequence[WorldPlan]) -> dict[str, tuple[WorldPlan, ...]]:
+    """The worlds cut into tasks, by key, in the order to begin them: the longest first.
+
+    Keys follow the plan, and so does what is read back, however it was cut and whoever was first.
+    The cut does not ask how many workers there are: others may go on with it.
+    """
+    cut: dict[str, tuple[WorldPlan, ...]] = {}
+    begun = 0
+    while begun < len(worlds):
+        left = len(worlds) - begun
+        size = min(WORLDS_PER_TASK, max(1, left // TASKS_AT_THE_END))
+        cut[f"{len(cut):05d}"] = tuple(worlds[begun : begun + size])
+        begun += size
+    return dict(sorted(cut.items(), key=lambda task: -sum(map(negotiations, task[1]))))
+
+
+def negotiations(world: WorldPlan) -> int:
+    """How many a world has at most, which is about how long it takes."""
+    sizes = world.factories_per_level
+    return world.steps * sum(a * b for a, b in pairwise(sizes))
 
 
 def plan(tournament: Tournament, *, purpose: int) -> list[WorldPlan]:
