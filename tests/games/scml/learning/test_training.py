@@ -122,6 +122,54 @@ def test_the_whole_order_can_be_stopped_anywhere(samples, tmp_path):
     HRLPolicy(read_checkpoint(whole))
 
 
+def oneshot_samples(split):
+    """Of one world of the other track."""
+    players = tuple(PlayerRef(("Greedy", "EqualDist")[k % 2]) for k in range(6))
+    other = replace(PLAN, track="oneshot", factories_per_level=(3, 3), players=players, steps=12)
+    found = encode(play.play([other]).recordings, frozenset({"EqualDist"}))
+    for name, table in found.items():
+        index = table.schema.get_field_index("split")
+        words = pa.array([split] * len(table))
+        yield name, table.set_column(index, table.schema.field("split"), words)
+
+
+def add_oneshot(folder, splits=SPLITS):
+    for split in splits:
+        for name, table in oneshot_samples(split):
+            schema = ROUND_SAMPLES if name == "rounds" else DAY_START_SAMPLES
+            write_shard(shard_path(folder, schema, f"oneshot-{split}"), table)
+
+
+@pytest.mark.parametrize("name", ["l2", "l3", "l4"])
+def test_a_model_knows_the_horizons_it_was_trained_on(samples, tmp_path, name):
+    recipe = L3 if name == "l3" else small(RECIPES[name])
+    recipe = replace(recipe, steps=4, players=None)
+    both, short, val_only = (tmp_path / run / "samples" for run in ("both", "short", "val"))
+    shutil.copytree(samples, both)
+    shutil.copytree(samples, val_only)
+    add_oneshot(both)
+    add_oneshot(short)
+    add_oneshot(val_only, ["val"])
+    cases = (samples, (10,)), (both, (0, 10)), (short, (0,)), (val_only, (10,))
+    for number, (folder, horizons) in enumerate(cases):
+        fit(recipe, folder, tmp_path / f"{number}", seed=0)
+        assert read_checkpoint(tmp_path / f"{number}").about.horizons == horizons
+    only = replace(recipe, players=("EqualDist",))
+    fit(only, both, tmp_path / "only", seed=0)
+    assert read_checkpoint(tmp_path / "only").about.horizons == (0,)
+
+
+def test_a_model_trained_on_oneshot_plays_it_and_nothing_else(tmp_path):
+    add_oneshot(tmp_path / "samples")
+    fit(WHOLE, tmp_path / "samples", tmp_path / "model", seed=0)
+    refs = (PlayerRef("x", tmp_path / "model"), PlayerRef("Greedy"))
+    std = replace(PLAN, factories_per_level=(2, 2), players=refs * 2, steps=6)
+    results = play.play([replace(std, track="oneshot")]).results
+    assert not results["faults"].to_numpy().any()
+    with pytest.raises(InputError, match="a horizon of 0 days, not 10"):
+        play.play([std])
+
+
 def test_training_goes_on_from_given_weights(samples, tmp_path):
     fit(L3, samples, tmp_path / "l3", seed=0)
     on = replace(L3, init=tmp_path / "l3", learning_rate=1e-9)

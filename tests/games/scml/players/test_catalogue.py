@@ -5,6 +5,7 @@ from types import ModuleType
 
 import pytest
 from scml.std.agents import GreedyStdAgent
+from scml.utils import DefaultAgentsOneShot, DefaultAgentsStd
 
 from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
@@ -37,6 +38,13 @@ def test_no_agent_has_two_names_and_all_background_agents_are_known(track):
     paths = list(catalogue.CATALOGUE[track].values())
     assert len(paths) == len(set(paths))
     assert set(catalogue.BACKGROUND_AGENTS[track]) <= set(catalogue.group("built-ins", track))
+
+
+@pytest.mark.parametrize("track", TRACKS)
+def test_background_agents_are_those_of_scml_in_its_order(track):
+    theirs = {"std": DefaultAgentsStd, "oneshot": DefaultAgentsOneShot}[track]
+    ours = catalogue.load_for_world(catalogue.BACKGROUND_AGENTS[track], track)
+    assert ours == list(theirs)
 
 
 def test_names_keep_their_order_and_count_once():

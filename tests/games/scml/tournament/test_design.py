@@ -3,11 +3,13 @@
 import json
 import random
 from collections import Counter, defaultdict
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scml.utils import anac2024_config_generator_std
+from negmas.helpers import get_class
+from scml.utils import anac2024_config_generator_oneshot, anac2024_config_generator_std
 
 from understudy.data.players import PlayerRef
 from understudy.data.runs import COMPETE, RECORD
@@ -70,44 +72,52 @@ class Unmade:
         return {"profiles": []}
 
 
-def league_draw():
-    """Factories per level and days, from scml's own generator."""
-    (drawn,) = anac2024_config_generator_std(
+GENERATORS = {  # as anac2024_std and anac2024_oneshot call them
+    "std": anac2024_config_generator_std,
+    "oneshot": partial(anac2024_config_generator_oneshot, n_processes=2),
+}
+
+
+def league_draw(track):
+    """Factories per level, days and background agents, from scml's own generator."""
+    (drawn,) = GENERATORS[track](
         n_competitors=3, n_agents_per_competitor=1, min_factories_per_level=4, context=Unmade()
     )
     params = drawn["world_params"]
-    return Counter(params["agent_processes"]).values(), params["n_steps"]
+    others = [get_class(kind).__name__ for kind in drawn["agent_types"] if kind is not None]
+    return Counter(params["agent_processes"]).values(), params["n_steps"], others
 
 
-def test_official_worlds_are_as_the_league_draws_them():
-    """Compared with scml's own generator, which fixes days, levels and factories."""
+@pytest.mark.parametrize("track", GENERATORS)
+def test_official_worlds_are_as_the_league_draws_them(track):
+    """Compared with scml's own generator, which fixes days, levels, factories and company."""
     ours, theirs = Counter(), Counter()
     random.seed(0)
+    options = {"configs": 1, "competitors_per_world": 3, "track": track}
+    kinds = {name: catalogue.load(name, track).__name__ for name in catalogue.CATALOGUE[track]}
     for number in range(2000):
-        (world, *_) = plan(tournament(configs=1, competitors_per_world=3, seed=number), purpose=0)
-        for found, (sizes, days) in (
-            (ours, (world.factories_per_level, world.steps)),
-            (theirs, league_draw()),
+        (world, *_) = plan(tournament(seed=number, **options), purpose=0)
+        others = set(range(len(world.players))) - set(world.slots)
+        company = [kinds[world.players[index].name] for index in others]
+        for found, (sizes, days, agents) in (
+            (ours, (world.factories_per_level, world.steps, company)),
+            (theirs, league_draw(track)),
         ):
             found[f"{len(sizes)} levels"] += 1
             found.update(f"size {size}" for size in sizes)
             found[f"{days // 25 * 25} days and more"] += 1
+            found.update(agents)
     assert set(ours) == set(theirs)
     for what in ours:
         assert ours[what] == pytest.approx(theirs[what], abs=90, rel=0.1), what  # three sigma
 
 
-def test_sizes_days_and_background_agents_are_the_leagues():
+def test_levels_factories_days_and_slots_are_within_the_leagues():
     worlds = plan(tournament(configs=300), purpose=RECORD)
     assert {len(world.factories_per_level) for world in worlds} == {2, 3, 4}
     assert all(NUM_FACTORIES[0] <= size for world in worlds for size in world.factories_per_level)
     assert all(WORLD_DAYS[0] <= world.steps <= WORLD_DAYS[1] for world in worlds)
     assert {len(world.slots) for world in worlds} == {2, 3, 4}
-    for world in worlds:
-        others = set(range(len(world.players))) - set(world.slots)
-        assert {world.players[index].name for index in others} <= set(
-            catalogue.BACKGROUND_AGENTS["std"]
-        )
 
 
 def test_champions_have_one_factory_each_and_no_company():

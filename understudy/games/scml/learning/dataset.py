@@ -154,6 +154,16 @@ def _stream(
     )
 
 
+def horizons(table: Table, samples: Path, settings: OptimizerSettings) -> tuple[int, ...]:
+    """Those of the worlds that the training split comes from, in days ahead."""
+    found = set[int]()
+    for path in shard_paths(samples, table):
+        rows = wanted_rows(path, table, "train", settings.players, ("static",))
+        share = np.unique(lists(rows, "static")[:, f.STATIC_AT.horizon])
+        found.update(np.rint(share * HORIZON).astype(int).tolist())
+    return tuple(sorted(found))
+
+
 def moments(
     stream: Stream[B], of: Callable[[B], Tensor], most: int = 400_000
 ) -> tuple[Tensor, Tensor]:

@@ -14,7 +14,13 @@ from understudy.data.arrays import Array
 from understudy.games.scml.agent.checkpoint import About, feature_names
 from understudy.games.scml.agent.numpy_networks import raw_goals
 from understudy.games.scml.domain import BUCKETS, SIDES
-from understudy.games.scml.learning.dataset import DayStartRows, day_start_reader, moments, streams
+from understudy.games.scml.learning.dataset import (
+    DayStartRows,
+    day_start_reader,
+    horizons,
+    moments,
+    streams,
+)
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
 from understudy.games.scml.learning.networks import GoalNetwork
 from understudy.games.scml.learning.samples import DAY_START_SAMPLES
@@ -67,7 +73,8 @@ class GoalRecipe(LayerRecipe):
         network = GoalNetwork(self.hidden, seed)
         network.standard.set(*moments(splits["train"], lambda batch: batch.x))
         usual = mean_goals(splits["train"])
-        about = About(features=feature_names(), goals=True)
+        known = horizons(self.table, samples, self)
+        about = About(features=feature_names(), goals=True, horizons=known)
         return TrainingTask(
             game=self.table.game,
             optimizer=self,

@@ -25,6 +25,7 @@ from understudy.games.scml.agent.l3_offers import HEADS, Scheme, price_of, units
 from understudy.games.scml.domain import RESPONSES
 from understudy.games.scml.learning.dataset import (
     RoundRows,
+    horizons,
     moments,
     offer_limits,
     round_reader,
@@ -138,7 +139,12 @@ class OfferRecipe(LayerRecipe):
             )
         if goals.is_file():  # the L2 it is trained with, so that it can play
             others = {**others, "l2": read_checkpoint(goals).layers["l2"]}
-        about = About(features=feature_names(), scheme=self.scheme, goals=goals.is_file())
+        about = About(
+            features=feature_names(),
+            scheme=self.scheme,
+            goals=goals.is_file(),
+            horizons=horizons(self.table, samples, self),
+        )
         counts = count_choices(self.scheme, splits["train"])
 
         def save(folder: Path, network: OfferNetwork, name: str) -> None:

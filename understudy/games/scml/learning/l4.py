@@ -13,7 +13,7 @@ from torch import Tensor
 from understudy.data.arrays import Array
 from understudy.games.scml.agent.checkpoint import About, feature_names
 from understudy.games.scml.agent.l4_priorities import teacher_scores
-from understudy.games.scml.learning.dataset import Reader, lists, moments, streams
+from understudy.games.scml.learning.dataset import Reader, horizons, lists, moments, streams
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
 from understudy.games.scml.learning.networks import PriorityNetwork
 from understudy.games.scml.learning.samples import ROUND_SAMPLES
@@ -101,7 +101,8 @@ class PriorityRecipe(LayerRecipe):
         splits = streams(decision_reader(), samples, self, seed, device)
         network = PriorityNetwork(self.hidden, seed)
         network.standard.set(*moments(splits["train"], _negotiations))
-        about = About(features=feature_names())
+        known = horizons(self.table, samples, self)
+        about = About(features=feature_names(), horizons=known)
         return TrainingTask(
             game=self.table.game,
             optimizer=self,

@@ -99,9 +99,9 @@ ONESHOT: dict[str, str] = {
 CATALOGUE: dict[Track, dict[str, str]] = {"std": STD, "oneshot": ONESHOT}
 BACKGROUND_AGENTS: dict[Track, tuple[str, ...]] = {
     "std": ("Greedy", "Random", "SyncRandom"),
-    "oneshot": ("Greedy", "Random", "SyncRandom"),
+    "oneshot": ("Greedy", "RandDist", "EqualDist"),
 }
-"""Those that fill a tournament's empty places."""
+"""Those that fill a tournament's empty places: scml's DefaultAgentsStd and DefaultAgentsOneShot."""
 
 UNFORGETTING = ("LitaYR",)
 """Agents that keep what they learn in their module, where the next world would find it."""
