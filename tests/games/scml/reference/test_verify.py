@@ -1,10 +1,14 @@
 """The engine against the real simulator, world by world, and that a wrong rule would show."""
 
+import inspect
+import sys
+import textwrap
 import time
 from collections import Counter
 from dataclasses import replace
 
 import pytest
+from scml.oneshot.world import SCMLBaseWorld
 from scml.std.agents import RandomStdAgent
 
 from understudy.games.scml.domain import RULES
@@ -101,10 +105,55 @@ def test_the_clock_on_the_wall_decides_nothing(monkeypatch):
     assert found.differences == []
 
 
-def test_conserving_stock_is_another_game(monkeypatch):
-    conserving = lambda *a, **k: world.World(*a, **k, conserve_stock=True)  # noqa: E731
-    monkeypatch.setattr(verify, "World", conserving)
-    assert compare(case(["AS0"], (2, 2), 20)).differences
+# --- stock that is conserved ---------------------------------------------------------------------
+
+GROWS = "remaining_in = max(0, self._input_quantity[aid] - producible)"
+CONSERVED = "remaining_in = self._input_quantity[aid] - producible"
+
+
+@pytest.fixture
+def conserving(monkeypatch):
+    """Our engine conserves stock."""
+    made = lambda *a, **k: world.World(*a, **k, conserve_stock=True)  # noqa: E731
+    monkeypatch.setattr(verify, "World", made)
+
+
+@pytest.fixture
+def mended(monkeypatch):
+    """So does scml, with one line of it changed: production takes from stock."""
+    source = textwrap.dedent(inspect.getsource(SCMLBaseWorld.simulation_step))
+    assert source.count(GROWS) == 1
+    source = source.replace(GROWS, CONSERVED).replace("self.__", "self._SCMLBaseWorld__")
+    found = {}
+    exec(source, vars(sys.modules[SCMLBaseWorld.__module__]), found)
+    monkeypatch.setattr(SCMLBaseWorld, "simulation_step", found["simulation_step"])
+
+
+STORING = (
+    case(["AS0"], (2, 2), 20),
+    case(["Steward", "Greedy", "AS0"], (2, 3, 2), 15),
+    case(["Random", "SyncRandom", "Penguin"], (2, 2, 2, 2), 12),
+)
+
+
+@pytest.mark.usefixtures("conserving")
+def test_conserving_stock_is_another_game():
+    assert all(compare(played).differences for played in STORING)
+
+
+@pytest.mark.usefixtures("conserving", "mended")
+@pytest.mark.parametrize("played", STORING, ids=lambda p: "-".join(dict.fromkeys(p.players)))
+def test_conserving_stock_is_scml_with_one_line_mended(played):
+    found = compare(played)
+    assert found.contracts > 0
+    assert found.differences == []
+
+
+@pytest.mark.usefixtures("conserving")
+def test_where_goods_perish_there_is_no_stock_to_conserve():
+    found = compare(case(["EqualDist", "Greedy"], (3, 3), 10, track="oneshot"))
+    assert found.contracts > 0
+    assert found.differences == []
 
 
 def test_differences_name_the_place():
