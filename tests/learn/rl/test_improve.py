@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from understudy.games.arena.league import league
-from understudy.games.arena.recipes import refine
+from understudy.games.arena.recipes import refine_ppo as refine
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from understudy.games.arena.data.encode import MOVES
 from understudy.games.arena.play.pairings import play_pairings
-from understudy.games.arena.recipes import refine
+from understudy.games.arena.recipes import refine_ppo
 from understudy.league.interface import League, LearnerJob, TrainingResult
 from understudy.league.matchmaking import ByRole
 from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
@@ -17,10 +17,10 @@ _STRIDE = 0.0256
 
 
 def train(job: LearnerJob) -> TrainingResult:
-    """As `refine` does it, with a critic of the policy's size and a rate that fits it."""
+    """As `refine-ppo` does it, with a critic of the policy's size and a rate that fits it."""
     assert job.start.weights is not None
     hidden = load_policy(job.start.weights, MOVES).shape.hidden
-    recipe = replace(refine, critic=hidden, learning_rate=_STRIDE / max(hidden))
+    recipe = replace(refine_ppo, critic=hidden, learning_rate=_STRIDE / max(hidden))
     return league_training.train(recipe, job)
 
 
