@@ -63,7 +63,7 @@ def test_the_examples_are_found():
     assert len(IN_README) > 25 and len(IN_HELP) > 15
     verbs = {line.split()[0] for line in IN_README}
     assert verbs >= {"record", "encode", "train", "compete", "league", "report", "replay"}
-    assert "train arena refine --from imitate" in IN_README & IN_HELP
+    assert "train arena refine-ppo --from imitate-small" in IN_README & IN_HELP
     assert "drift dota --model RUN/models/value" in IN_HELP
     assert "recipes arena" in IN_HELP
 

@@ -19,9 +19,9 @@ EXAMPLES = """\b
 From recorded matches to an agent, step by step:
     understudy record arena --matches 2000       experts play, everything is written down
     understudy encode arena                      one row per decision
-    understudy train arena imitate               clone the expert
-    understudy train arena refine --from imitate  make the clone stronger by playing
-    understudy compete arena imitate expert      who wins, with intervals
+    understudy train arena imitate-small         clone the expert
+    understudy train arena refine-ppo            make the clone stronger by playing
+    understudy compete arena refine-ppo expert   who wins, with intervals
     understudy league arena --recipe quick       improve against each other
     understudy report runs/arena                 one page to look at
 

@@ -89,7 +89,7 @@ def train(
 ) -> None:
     """Train a model on the run's samples, or go on training it.
 
-    A recipe that refines plays instead: understudy train arena refine --from imitate
+    A recipe that refines plays instead: understudy train arena refine-ppo --from imitate-small
     """
     from understudy.learn.recipe import TrainOptions
     from understudy.pipeline import train as train_stage

@@ -123,7 +123,7 @@ def test_what_was_remembered_stays_with_its_sequence_in_a_replay():
     for k in range(2):
         play = collect(job(steps=7, state=begun, seed=(k,))).sequences()
         one.add(play._replace(version=30 * k + torch.arange(30)))  # by which each is known
-    other.restore(one.state())
+    other.restore(one.state(), torch.device("cpu"))
     learner = ActorCritic(unpacked(PLAYER), teacher=unpacked(TEACHER))
     whole = joined(one.parts)
     kl = learner.evaluate_actions(whole, ask_teacher=True).kl
