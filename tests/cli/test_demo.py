@@ -32,7 +32,6 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     """As large as it takes to fill every split; competition, refinement and league cut short."""
     to_compete = pairings.to_compete
     small = {"matches": 16, "steps": 4, "critic_first": 1}
-    monkeypatch.setattr(recipes, "refine", replace(recipes.refine, **small))
     shorter = replace(recipes.refine_quick, iterations=3, **small)
     monkeypatch.setitem(recipes.RECIPES, "refine-quick", shorter)
     few = {"rounds": 2, "agent_steps": 2_000, "matches": 2, "exploiter_steps": 500}
@@ -41,7 +40,7 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
         "three_roles",
         lambda **settings: three_roles(**settings | few | {"exploiter_matches": 4}),
     )
-    monkeypatch.setattr(arena_league, "refine", recipes.refine)
+    monkeypatch.setattr(arena_league, "refine_ppo", replace(recipes.refine_ppo, **small))
     monkeypatch.setattr(
         pairings, "to_compete", lambda *a, **options: to_compete(*a, **options | {"matches": 2})
     )
