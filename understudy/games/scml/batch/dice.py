@@ -1,0 +1,64 @@
+"""A factory's dice: its n-th number is a hash of the world's seed, the factory and n.
+
+So a world's course depends on nothing but its seed and the answers it gets. The same source gives
+the same numbers compiled and as plain Python: products stay below 2**63. `reference/dice.py` hands
+the same numbers to the agents that the players here are ports of.
+"""
+
+from typing import Final
+
+from understudy.games.scml.batch.kernels import kernel
+
+_MASK: Final = 0xFFFFFFFF
+_STRIDE: Final = 0x9E3779B9
+
+
+@kernel
+def mix(value):  # type: ignore[no-untyped-def]
+    """A bijection of 32-bit numbers that leaves no pattern (lowbias32, C. Wellons)."""
+    value = value & _MASK
+    value ^= value >> 16
+    value = (value * 0x21F0AAAD) & _MASK
+    value ^= value >> 15
+    value = (value * 0x735A2D97) & _MASK
+    return value ^ (value >> 15)
+
+
+@kernel
+def number_of(seed, factory, count):  # type: ignore[no-untyped-def]
+    """The factory's number `count`, of 32 bits."""
+    own = mix(mix(seed & _MASK) ^ ((seed >> 32) & _MASK) ^ ((factory + 1) * _STRIDE & _MASK))
+    return mix(mix(own ^ (count & _MASK)) + own)
+
+
+@kernel
+def roll(fixed, world, me):  # type: ignore[no-untyped-def]
+    """The next number of 32 bits."""
+    world.rolled[me] += 1
+    return number_of(fixed.seed, me, world.rolled[me])
+
+
+@kernel
+def uniform(fixed, world, me):  # type: ignore[no-untyped-def]
+    """The next number in [0, 1)."""
+    return roll(fixed, world, me) / 4294967296.0
+
+
+@kernel
+def below(fixed, world, me, count):  # type: ignore[no-untyped-def]
+    """The next of the whole numbers 0 to count - 1."""
+    return (roll(fixed, world, me) * count) >> 32
+
+
+@kernel
+def between(fixed, world, me, low, high):  # type: ignore[no-untyped-def]
+    """The next of the whole numbers low to high."""
+    return low + below(fixed, world, me, high - low + 1)
+
+
+@kernel
+def shuffle(fixed, world, me, items, count):  # type: ignore[no-untyped-def]
+    """Bring the first `count` items into a random order, from the back, as Python does."""
+    for last in range(count - 1, 0, -1):
+        other = below(fixed, world, me, last + 1)
+        items[last], items[other] = items[other], items[last]
