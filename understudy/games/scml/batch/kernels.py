@@ -5,5 +5,5 @@ from pathlib import Path
 from understudy.kernels.of_a_folder import kernels_of
 
 kernel = kernels_of(
-    Path(__file__).parent, "*.py players/*.py ../domain.py ../view/*.py", inlined=False
+    Path(__file__).parent, "*.py players/*.py learnt/*.py ../domain.py ../view/*.py", inlined=False
 )

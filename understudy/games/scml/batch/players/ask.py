@@ -46,6 +46,8 @@ def morning(fixed, world, me):  # type: ignore[no-untyped-def]
         greedy.morning(fixed, world, me)
     elif fixed.player[me] == STEWARD:
         steward.morning(fixed, world, me)
+    elif fixed.player[me] == LEARNER:
+        learner.morning(world, me)
 
 
 @kernel
