@@ -66,10 +66,10 @@ def is_decided_about(world, me, place):  # type: ignore[no-untyped-def]
     """Whether the decision that is asked for is about the partner in this place."""
     if world.call == FIRST_PROPOSALS:
         return speaks_to(world, me, place)
+    is_heard = False
     for index in range(world.num_heard[me]):
-        if world.heard[me, index] == place:
-            return True
-    return False
+        is_heard = is_heard or world.heard[me, index] == place
+    return is_heard
 
 
 @kernel

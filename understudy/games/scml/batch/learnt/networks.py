@@ -1,0 +1,145 @@
+"""The networks of HRL-XF for the negotiations of many decisions: `agent/numpy_networks.py` in rows.
+
+What is the same for several rows is multiplied once: a linear layer's sum over its inputs is taken
+in parts, those of the decision, of the negotiation and of its turn.
+"""
+
+import numpy as np
+
+from understudy.data.arrays import Array, Float32s, Ints
+from understudy.games.scml.agent.numpy_networks import Offers, Scores
+from understudy.games.scml.batch.kernels import kernel
+from understudy.games.scml.batch.learnt.histories import ends_of
+from understudy.games.scml.domain import DAYS, NUM_GOALS
+from understudy.games.scml.view import features as f
+from understudy.games.scml.view.observe import Observed
+
+STATE = len(f.STATIC) + DAYS * len(f.TEMPORAL) + len(f.SITUATION) + NUM_GOALS
+THREAD = STATE + len(f.THREAD)
+TURN = THREAD + len(f.TURN)
+"""Where the parts of L3's input end; after them come the histories."""
+
+
+class ManyScores:
+    """L4 of many decisions."""
+
+    def __init__(self, layer: Scores) -> None:
+        self._layer, weights = layer, layer.weights
+        self._mean, self._inverse = weights["standard.mean"], layer.inverse
+        self._own, self._shared = np.split(layer.turned["each.0.weight"], [len(f.THREAD)])
+        self._bias = weights["each.0.bias"]
+
+    def __call__(self, seen: Observed, goals: Float32s, state_of: Ints, first: Ints) -> Float32s:
+        """A score for each negotiation."""
+        layer, own = self._layer, len(f.THREAD)
+        x = np.empty((len(seen.static), len(f.OVERALL) + NUM_GOALS), np.float32)
+        how = self._mean[own:], self._inverse[own:]
+        put_standard([seen.static, seen.situation, goals], *how, x)
+        shared = x @ self._shared + self._bias
+        x = np.empty((len(seen.thread), own), np.float32)
+        put_standard([seen.thread], self._mean[:own], self._inverse[:own], x)
+        x = x @ self._own
+        add_and_bend(x, shared, state_of)
+        each = np.maximum(layer.linear("each.2", x), 0)
+        mean = np.empty((len(first) - 1, each.shape[1]), np.float32)
+        means_of(each, first, mean)
+        add_and_bend(each, layer.linear("all", mean), state_of)
+        return layer.score(each)
+
+
+class ManyOffers:
+    """L3 of many decisions."""
+
+    def __init__(self, layer: Offers) -> None:
+        weights, turned = layer.weights, layer.turned
+        self.scheme = layer.scheme
+        self._history = layer.history
+        self._mean, self._inverse = weights["standard.mean"], layer.inverse
+        parts = np.split(turned["torso.0.weight"], [STATE, THREAD, TURN])
+        self._of_state, self._of_thread, self._of_turn, self._of_history = parts
+        self._bias = weights["torso.0.bias"]
+        self._second, self._second_bias = turned["torso.2.weight"], weights["torso.2.bias"]
+        self._heads, self._heads_bias = _together(layer, "response", "day", "offer")
+        self._offer, self._offer_bias = _together(layer, "units", "price")
+        self.on_day, self.on_day_bias = turned["on_day.weight"], weights["on_day.bias"]
+        self.turn_mean, self.turn_inverse = self._mean[THREAD:TURN], self._inverse[THREAD:TURN]
+
+    def before_turns(self, seen: Observed, goals: Float32s, state_of: Ints) -> Float32s:
+        """The first layer's sum of all that is known before the first turn, [negotiations, ...]."""
+        x = np.empty((len(seen.static), STATE), np.float32)
+        temporal = seen.temporal.reshape(len(seen.temporal), -1)
+        parts = [seen.static, temporal, seen.situation, goals]
+        put_standard(parts, self._mean[:STATE], self._inverse[:STATE], x)
+        of_state = x @ self._of_state + self._bias
+        x = np.empty((len(seen.thread), THREAD - STATE), np.float32)
+        put_standard([seen.thread], self._mean[STATE:THREAD], self._inverse[STATE:THREAD], x)
+        known = x @ self._of_thread
+        known += ends_of(seen.history, seen.length, self._history) @ self._of_history
+        known += of_state[state_of]
+        return known
+
+    def heads(self, known: Float32s, rows: Ints, turn: Float32s) -> Float32s:
+        """Scores of responses and days, and what an offer is made of, of negotiations whose turn
+        has come, [rows, ...]."""
+        x = turn @ self._of_turn
+        add_and_bend(x, known, rows)
+        x = x @ self._second
+        add_and_bend(x, self._second_bias[None], np.zeros(len(x), np.int64))
+        return np.asarray(x @ self._heads + self._heads_bias)
+
+    def offer_heads(self, on_day: Float32s) -> Float32s:
+        """Scores of units and prices, [rows, ...]."""
+        return np.asarray(on_day @ self._offer + self._offer_bias)
+
+
+def _together(layer: Offers, *heads: str) -> tuple[Float32s, Float32s]:
+    """Several heads as one product: weights and bias."""
+    return (
+        np.concatenate([layer.turned[f"{head}.weight"] for head in heads], axis=1),
+        np.concatenate([layer.weights[f"{head}.bias"] for head in heads]),
+    )
+
+
+def put_standard(parts: list[Array], mean: Array, inverse: Array, out: Float32s) -> None:
+    """Inputs side by side, as in training."""
+    at = 0
+    for part in parts:
+        _standard(part, mean, inverse, at, out)
+        at += part.shape[1]
+
+
+# --- compiled ------------------------------------------------------------------------------------
+
+
+@kernel
+def _standard(part, mean, inverse, at, out):  # type: ignore[no-untyped-def]
+    most = np.float32(10.0)
+    for row in range(len(part)):
+        for k in range(part.shape[1]):
+            value = (part[row, k] - mean[at + k]) * inverse[at + k]
+            out[row, at + k] = min(max(value, -most), most)
+
+
+@kernel
+def add_and_bend(x, more, rows):  # type: ignore[no-untyped-def]
+    """To each row of x its row of `more`; then a ReLU."""
+    zero = np.float32(0.0)
+    for row in range(len(x)):
+        added = more[rows[row]]
+        for k in range(x.shape[1]):
+            x[row, k] = max(x[row, k] + added[k], zero)
+
+
+@kernel
+def means_of(x, first, out):  # type: ignore[no-untyped-def]
+    """The mean row of each decision; a decision has at least one."""
+    for decision in range(len(first) - 1):
+        start, stop = first[decision], first[decision + 1]
+        for k in range(x.shape[1]):
+            out[decision, k] = 0.0
+        for row in range(start, stop):
+            for k in range(x.shape[1]):
+                out[decision, k] += x[row, k]
+        count = np.float32(stop - start)
+        for k in range(x.shape[1]):
+            out[decision, k] /= count

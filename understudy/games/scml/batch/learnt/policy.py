@@ -1,0 +1,117 @@
+"""HRL-XF as the learners of many worlds: all that wait decide together, `agent/hrl.py` in rows."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from understudy.data.arrays import Array, Float32s, Ints
+from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
+from understudy.games.scml.agent.policy import HRLPolicy
+from understudy.games.scml.batch.learnt import choices as c
+from understudy.games.scml.batch.learnt.networks import ManyOffers, ManyScores
+from understudy.games.scml.batch.observe import Questions, questions_of, without_negotiations
+from understudy.games.scml.batch.worlds import Log, Worlds
+from understudy.games.scml.domain import SafetySettings
+from understudy.games.scml.view import features as f
+from understudy.games.scml.view.observe import Observed, observed
+
+
+class ManyDecisions:
+    """Weights that play any number of factories in any number of worlds."""
+
+    def __init__(self, policy: HRLPolicy, settings: SafetySettings | None = None) -> None:
+        self.policy, self.settings = policy, settings or SafetySettings()
+        self._offers = ManyOffers(policy.l3)
+        self._scores = None if policy.l4 is None else ManyScores(policy.l4)
+        about = policy.about
+        self._drawing = c.Drawing(
+            about.response_temperature,
+            about.offer_temperature,
+            policy.l3.scheme == "direct",
+            self._offers.on_day,
+            self._offers.on_day_bias,
+            np.zeros(64),
+        )
+
+    def answer(self, fixed: Array, state: Array, waiting: Ints) -> None:
+        """Decide in all worlds that wait; the answers are in their records."""
+        asked = questions_of(fixed, state, waiting)
+        columns = asked.columns
+        state_of = columns.state_of
+        seen = observed(columns, self.settings)
+        goals = self._goals(state, asked)
+        ranked = self._rank(asked, seen, goals, state_of)
+        known = self._offers.before_turns(seen, goals, state_of)
+        how = self.settings.reserve, self.settings.conserves
+        books = c.new_books(len(waiting))
+        c.open_books(state, waiting, columns, *how, books)
+        self._take_turns(fixed, state, asked, ranked, known, books)
+        c.hand_in(state, waiting)
+
+    def _goals(self, state: Array, asked: Questions) -> Float32s:
+        """L2's goals of the day as the layers above read them; set at a factory's first decision,
+        before which nothing of it can have been signed."""
+        at = asked.world, asked.factory
+        fresh = np.flatnonzero(state["has_goals"][at] == 0)
+        if len(fresh):
+            columns = without_negotiations(asked.columns, fresh)
+            goals = self.policy.goals(columns, observed(columns, self.settings))
+            here = asked.world[fresh], asked.factory[fresh]
+            state["goals"][here] = self.policy.goal_input(columns, goals)
+            state["has_goals"][here] = 1
+        return np.asarray(state["goals"][at])
+
+    def _rank(
+        self, asked: Questions, seen: Observed, goals: Float32s, state_of: Ints
+    ) -> Priorities:
+        first = asked.columns.first
+        if self._scores is None:
+            return priorities(teacher_scores(seen.thread), first)
+        return priorities(self._scores(seen, goals, state_of, first), first)
+
+    def _take_turns(
+        self,
+        fixed: Array,
+        state: Array,
+        asked: Questions,
+        ranked: Priorities,
+        known: Float32s,
+        books: c.Books,
+    ) -> None:
+        """One after the other: what one negotiation promises is gone for those after it."""
+        columns, offers, how = asked.columns, self._offers, self._drawing
+        counts = np.diff(columns.first)
+        turns = c.new_turns(len(columns.negotiations))
+        for turn in range(int(counts.max())):
+            rows = np.flatnonzero(counts > turn)
+            whose = np.empty(len(rows), np.int64)
+            x = np.empty((len(rows), len(f.TURN)), np.float32)
+            standard = offers.turn_mean, offers.turn_inverse
+            c.come(columns, turn, rows, *ranked[::-1], books, *standard, turns, whose, x)
+            heads = offers.heads(known, whose, x)
+            wishes = c.Wishes(np.empty(len(rows), np.int64), np.zeros((len(rows), 3), np.int64))
+            offering = np.empty(len(rows), np.int64)
+            where = fixed, state, asked.world
+            count = c.choose_days(*where, rows, whose, heads, turns, how, wishes, offering)
+            offering = offering[:count]
+            on_day = np.empty((count, len(how.on_day_bias)), np.float32)
+            c.read_days(columns, rows, whose, heads, turns, how, wishes, offering, on_day)
+            scores = offers.offer_heads(on_day)
+            c.choose_offers(*where, columns, rows, whose, scores, turns, how, offering, wishes)
+            c.conclude(state, asked.world, columns, asked.place, rows, whose, books, wishes)
+
+
+def play(
+    worlds: Worlds, policies: Sequence[ManyDecisions], log: Log | None = None, until: int = 10**6
+) -> int:
+    """Play on with learners, each by the policy of its seat; how many joint decisions they made."""
+    decisions = 0
+    while len(waiting := worlds.play(log, until)):
+        decisions += len(waiting)
+        factory = worlds.state["asked"][waiting]
+        chosen = worlds.fixed["policy"][waiting, factory]
+        for index, policy in enumerate(policies):
+            rows = waiting[chosen == index] if len(policies) > 1 else waiting
+            if len(rows):
+                policy.answer(worlds.fixed, worlds.state, rows)
+    return decisions
