@@ -95,6 +95,9 @@ WORLD: Final = np.dtype(
         ("balance", "f8", FACTORIES),
         ("earned", "f8", FACTORIES),
         ("profit", "f8", FACTORIES),
+        ("produced", "i8", FACTORIES),
+        ("short", "i8", FACTORIES),
+        ("delivered", "i8", FACTORIES),  # to other factories
         ("bankrupt", "i1", FACTORIES),
         ("stock_falls", "i1", FACTORIES),
         ("supply_units", "i8", FACTORIES),

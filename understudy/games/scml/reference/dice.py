@@ -11,6 +11,7 @@ import functools
 import importlib.util
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -145,8 +146,8 @@ def with_dice(module: str) -> types.ModuleType:
     """A module loaded anew, rolling the dice."""
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.origin is not None
-    with open(spec.origin, encoding="utf-8") as file:
-        tree = _OrderSets().visit(ast.parse(file.read()))
+    source = Path(spec.origin).read_text(encoding="utf-8")
+    tree = _OrderSets().visit(ast.parse(source))
     found = types.ModuleType(module)
     found.__package__ = spec.parent
     found.__file__ = spec.origin
