@@ -337,10 +337,8 @@ def _need(fixed, world, me):  # type: ignore[no-untyped-def]
         margin = world.low[level + 1] - fixed.cost[me]
         worth = left * margin * numbers[EXPECTED_USE] / highest
         # What arrives goes into today's orders first, and only the rest into stock.
-        if gap * worth > gap + min(orders, stock):
-            need = orders + gap
-        else:
-            need = max(0, orders - stock)
+        pays = gap * worth > gap + min(orders, stock)
+        need = orders + gap if pays else max(0, orders - stock)
         need -= world.bought[me, today]
     # Money before stock: half of what is there stays.
     return float(max(0, min(need, int(world.balance[me] / 2 / highest))))
@@ -356,7 +354,7 @@ def _ask(fixed, world, me, turn, ahead):  # type: ignore[no-untyped-def]
             return high
         return max(low, int(high * numbers[GREEDY_DISCOUNT]))
     late = max(0.0, (turn - numbers[CHOOSY]) / (numbers[LAST_ROUND] - numbers[CHOOSY]))
-    return max(low, int(round(high - late * (high - low))))
+    return max(low, round(high - late * (high - low)))
 
 
 @kernel
@@ -364,4 +362,4 @@ def _bid(fixed, world, me, turn):  # type: ignore[no-untyped-def]
     """The price for a supply."""
     level = fixed.level[me]
     low, high = world.low[level], world.high[level]
-    return min(high, int(round(low + (high - low) * turn / fixed.numbers[me, BIDS_RISE])))
+    return min(high, round(low + (high - low) * turn / fixed.numbers[me, BIDS_RISE]))
