@@ -164,6 +164,9 @@ WORLD: Final = np.dtype(
         ("list_a", "i8", 64),
         ("list_b", "i8", 64),
         ("list_c", "i8", 64),
+        ("list_d", "i8", 64),
+        ("list_e", "i8", 64),
+        ("list_f", "i8", 64),
     ],
     align=True,
 )

@@ -3,13 +3,14 @@
 from typing import Final
 
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.players import greedy, learner, randomly, steward
+from understudy.games.scml.batch.players import greedy, learner, randomly, steward, sync_random
 from understudy.games.scml.batch.state import END
 
-LEARNER, DO_NOTHING, RANDOM, GREEDY, STEWARD = range(5)
+LEARNER, DO_NOTHING, RANDOM, GREEDY, STEWARD, SYNC_RANDOM = range(6)
 NATIVE: Final = {
     "DoNothing": DO_NOTHING,
     "Random": RANDOM,
+    "SyncRandom": SYNC_RANDOM,
     "Greedy": GREEDY,
     "Steward": STEWARD,
 }
@@ -37,6 +38,8 @@ def join(fixed, world, me):  # type: ignore[no-untyped-def]
         greedy.join(fixed, world, me)
     elif fixed.player[me] == STEWARD:
         steward.join(fixed, world, me)
+    elif fixed.player[me] == SYNC_RANDOM:
+        sync_random.join(fixed, world, me)
 
 
 @kernel
@@ -68,6 +71,8 @@ def first_proposals(fixed, world, me):  # type: ignore[no-untyped-def]
         return learner.first_proposals(fixed, world, me)
     if fixed.player[me] == STEWARD:
         steward.first_proposals(fixed, world, me)
+    elif fixed.player[me] == SYNC_RANDOM:
+        sync_random.first_proposals(fixed, world, me)
     return True
 
 
@@ -78,6 +83,8 @@ def counter_all(fixed, world, me):  # type: ignore[no-untyped-def]
         learner.counter_all(world, me)
     elif fixed.player[me] == STEWARD:
         steward.counter_all(fixed, world, me)
+    elif fixed.player[me] == SYNC_RANDOM:
+        sync_random.counter_all(fixed, world, me)
 
 
 @kernel

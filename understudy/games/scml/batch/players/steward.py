@@ -337,8 +337,8 @@ def _need(fixed, world, me):  # type: ignore[no-untyped-def]
         margin = world.low[level + 1] - fixed.cost[me]
         worth = left * margin * numbers[EXPECTED_USE] / highest
         # What arrives goes into today's orders first, and only the rest into stock.
-        fills = gap * worth > gap + min(orders, stock)
-        need = orders + gap if fills else max(0, orders - stock)
+        pays = gap * worth > gap + min(orders, stock)
+        need = orders + gap if pays else max(0, orders - stock)
         need -= world.bought[me, today]
     # Money before stock: half of what is there stays.
     return float(max(0, min(need, int(world.balance[me] / 2 / highest))))
