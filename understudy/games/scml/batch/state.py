@@ -28,7 +28,7 @@ DEALS: Final = CROWD * DAYS + 1
 """Of one factory and side for one day, with the outside world's."""
 OFFERS: Final = 2 * ROUNDS
 """Of one talk."""
-NUMBERS: Final = 32
+NUMBERS: Final = 48
 """That a player can be told before a world, and that it can keep for itself."""
 NOTES: Final = 12
 """That it can keep of each partner."""
