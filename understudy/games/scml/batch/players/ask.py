@@ -3,16 +3,26 @@
 from typing import Final
 
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.players import greedy, learner, randomly, steward, sync_random
+from understudy.games.scml.batch.players import (
+    as0,
+    greedy,
+    learner,
+    penguin,
+    randomly,
+    steward,
+    sync_random,
+)
 from understudy.games.scml.batch.state import END
 
-LEARNER, DO_NOTHING, RANDOM, GREEDY, STEWARD, SYNC_RANDOM = range(6)
+LEARNER, DO_NOTHING, RANDOM, GREEDY, STEWARD, SYNC_RANDOM, PENGUIN, AS0 = range(8)
 NATIVE: Final = {
     "DoNothing": DO_NOTHING,
     "Random": RANDOM,
     "SyncRandom": SYNC_RANDOM,
     "Greedy": GREEDY,
     "Steward": STEWARD,
+    "Penguin": PENGUIN,
+    "AS0": AS0,
 }
 """By the names of the catalogue."""
 
@@ -40,6 +50,10 @@ def join(fixed, world, me):  # type: ignore[no-untyped-def]
         steward.join(fixed, world, me)
     elif fixed.player[me] == SYNC_RANDOM:
         sync_random.join(fixed, world, me)
+    elif fixed.player[me] == PENGUIN:
+        penguin.join(fixed, world, me)
+    elif fixed.player[me] == AS0:
+        as0.join(fixed, world, me)
 
 
 @kernel
@@ -56,6 +70,10 @@ def evening(fixed, world, me):  # type: ignore[no-untyped-def]
     """All talks of the day are over."""
     if fixed.player[me] == STEWARD:
         steward.evening(fixed, world, me)
+    elif fixed.player[me] == PENGUIN:
+        penguin.evening(fixed, world, me)
+    elif fixed.player[me] == AS0:
+        as0.evening(fixed, world, me)
 
 
 @kernel
@@ -73,6 +91,10 @@ def first_proposals(fixed, world, me):  # type: ignore[no-untyped-def]
         steward.first_proposals(fixed, world, me)
     elif fixed.player[me] == SYNC_RANDOM:
         sync_random.first_proposals(fixed, world, me)
+    elif fixed.player[me] == PENGUIN:
+        penguin.first_proposals(fixed, world, me)
+    elif fixed.player[me] == AS0:
+        as0.first_proposals(fixed, world, me)
     return True
 
 
@@ -85,6 +107,10 @@ def counter_all(fixed, world, me):  # type: ignore[no-untyped-def]
         steward.counter_all(fixed, world, me)
     elif fixed.player[me] == SYNC_RANDOM:
         sync_random.counter_all(fixed, world, me)
+    elif fixed.player[me] == PENGUIN:
+        penguin.counter_all(fixed, world, me)
+    elif fixed.player[me] == AS0:
+        as0.counter_all(fixed, world, me)
 
 
 @kernel
