@@ -62,3 +62,12 @@ def shuffle(fixed, world, me, items, count):  # type: ignore[no-untyped-def]
     for last in range(count - 1, 0, -1):
         other = below(fixed, world, me, last + 1)
         items[last], items[other] = items[other], items[last]
+
+
+@kernel
+def sample(fixed, world, me, items, count, wanted, drawn):  # type: ignore[no-untyped-def]
+    """So many of the first `count` items into `drawn`; each gives its place to the last one."""
+    for index in range(wanted):
+        place = below(fixed, world, me, count - index)
+        drawn[index] = items[place]
+        items[place] = items[count - index - 1]

@@ -4,6 +4,9 @@ from pathlib import Path
 
 from understudy.kernels.of_a_folder import kernels_of
 
-kernel = kernels_of(
-    Path(__file__).parent, "*.py players/*.py learnt/*.py ../domain.py ../view/*.py", inlined=False
+SOURCES = (
+    "*.py players/*.py learnt/*.py ../domain.py ../view/*.py ../agent/l3_*.py ../agent/l4_*.py "
+    "../agent/numpy_transformer.py"
 )
+
+kernel = kernels_of(Path(__file__).parent, SOURCES, inlined=False)

@@ -15,7 +15,9 @@ from understudy.games.scml.batch.speech import is_supplier, speaks_to
 from understudy.games.scml.batch.state import DAY, PARTNERS, PRICE, UNITS
 from understudy.games.scml.domain import DAYS, FIRST_PROPOSALS
 from understudy.games.scml.view import columns as p
+from understudy.games.scml.view import safety_rules as rules
 from understudy.games.scml.view.columns import Packed
+from understudy.games.scml.view.commitments import FREE, commit, remaining_on
 
 
 class Questions(NamedTuple):
@@ -152,3 +154,30 @@ def set_commitments(fixed, world, me, out):  # type: ignore[no-untyped-def]
         due = (world.day + ahead) % DAYS
         for kind in range(4):
             out[kind, ahead] = world.sure[me, kind, due] if ahead <= fixed.horizon else 0
+
+
+# --- L1 at work ----------------------------------------------------------------------------------
+
+
+@kernel
+def commit_bound(world, me, book):  # type: ignore[no-untyped-def]
+    """Keep capacity for what partners that are not decided about may still take up."""
+    for place in range(world.bound.shape[1]):
+        offer = world.bound[me, place]
+        is_standing = offer[UNITS] > 0 and speaks_to(world, me, place)
+        if is_standing and not is_decided_about(world, me, place):
+            ahead = offer[DAY] - world.day
+            commit(book, is_supplier(place), offer[UNITS], ahead, offer[PRICE])
+
+
+@kernel
+def clip(facts, book, buys, offer):  # type: ignore[no-untyped-def]
+    """Make an offer the nearest one for that day that is safe; whether that changed it."""
+    low, high = p.price_range(facts, buys)
+    units, price = offer[p.OFFER_UNITS], offer[p.OFFER_PRICE]
+    offer[p.OFFER_PRICE] = int(min(max(price, low), high))
+    most = min(remaining_on(book, buys, offer[p.OFFER_AHEAD]), p.most_units(facts))
+    if buys:
+        most = min(most, rules.affordable(book.money[FREE], float(offer[p.OFFER_PRICE])))
+    offer[p.OFFER_UNITS] = min(units, most)
+    return offer[p.OFFER_UNITS] != units or offer[p.OFFER_PRICE] != price

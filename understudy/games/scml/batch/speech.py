@@ -39,6 +39,13 @@ def propose(world, me, place, units, day, price):  # type: ignore[no-untyped-def
 
 
 @kernel
+def propose_at(world, me, place, units, day, price):  # type: ignore[no-untyped-def]
+    """An offer at a price that need not be a whole number; then it is none."""
+    whole = int(price)
+    propose(world, me, place, units if whole == price else 0, day, whole)
+
+
+@kernel
 def counter(world, me, place, units, day, price):  # type: ignore[no-untyped-def]
     """Reject with an offer, in a joint decision."""
     world.answer[me, place] = REJECT

@@ -30,7 +30,7 @@ DEALS: Final = CROWD * DAYS + 1
 """Of one factory and side for one day, with the outside world's."""
 OFFERS: Final = 2 * ROUNDS
 """Of one talk."""
-NUMBERS: Final = 32
+NUMBERS: Final = 48
 """That a player can be told before a world, and that it can keep for itself."""
 NOTES: Final = 12
 """That it can keep of each partner."""
@@ -97,6 +97,9 @@ WORLD: Final = np.dtype(
         ("balance", "f8", FACTORIES),
         ("earned", "f8", FACTORIES),
         ("profit", "f8", FACTORIES),
+        ("produced", "i8", FACTORIES),
+        ("short", "i8", FACTORIES),
+        ("delivered", "i8", FACTORIES),  # to other factories
         ("bankrupt", "i1", FACTORIES),
         ("stock_falls", "i1", FACTORIES),
         ("supply_units", "i8", FACTORIES),
@@ -168,6 +171,9 @@ WORLD: Final = np.dtype(
         ("list_a", "i8", 64),
         ("list_b", "i8", 64),
         ("list_c", "i8", 64),
+        ("list_d", "i8", 64),
+        ("list_e", "i8", 64),
+        ("list_f", "i8", 64),
         # the same for L1: a state, and its book as training sees it and with all that binds
         ("facts", "f8", NUM_FACTS),
         ("promised", "i8", (4, DAYS)),

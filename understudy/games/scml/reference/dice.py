@@ -11,6 +11,7 @@ import functools
 import importlib.util
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -78,10 +79,15 @@ class Dice:
 
 
 DICE = Dice()
+COMMON = "scml.common"
 
 
 class OrderedSet:
     """A set that is iterated in the order in which things were put into it."""
+
+    def __class_getitem__(cls, item: Any) -> types.GenericAlias:
+        """`set[int]`, where it is written."""
+        return types.GenericAlias(cls, item)
 
     def __init__(self, items: Iterable[Any] = ()) -> None:
         self._items = dict.fromkeys(items)
@@ -145,14 +151,15 @@ def with_dice(module: str) -> types.ModuleType:
     """A module loaded anew, rolling the dice."""
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.origin is not None
-    with open(spec.origin, encoding="utf-8") as file:
-        tree = _OrderSets().visit(ast.parse(file.read()))
+    tree = _OrderSets().visit(ast.parse(Path(spec.origin).read_text(encoding="utf-8")))
     found = types.ModuleType(module)
     found.__package__ = spec.parent
     found.__file__ = spec.origin
     found.__dict__["set"] = OrderedSet
+    # What an agent takes from `scml.common` rolls dice, too.
+    common = {} if module == COMMON else {COMMON: with_dice(COMMON)}
     with (
-        mock.patch.dict("sys.modules", {"random": DICE}),
+        mock.patch.dict("sys.modules", {"random": DICE, **common}),
         mock.patch("numpy.random.choice", DICE.choice),
     ):
         exec(compile(tree, spec.origin, "exec"), found.__dict__)
@@ -189,5 +196,8 @@ def _random_outcome(view: NegotiationView) -> tuple[int, ...]:
 def dice_thrown(seed: int, factories: int) -> Iterator[None]:
     """A world of these dice is played within the block."""
     DICE.begin(seed, factories)
-    with mock.patch.object(NegotiationView, "random_outcome", _random_outcome):
+    with (
+        mock.patch.object(NegotiationView, "random_outcome", _random_outcome),
+        mock.patch("numpy.random.choice", DICE.choice),  # some import it only when they need it
+    ):
         yield

@@ -14,8 +14,7 @@ from understudy.games.scml.agent.l3_offers import HEADS, LEFT_MOST, TENTHS, UNIT
 from understudy.games.scml.batch import state as w
 from understudy.games.scml.batch.dice import uniform
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.observe import is_decided_about
-from understudy.games.scml.batch.speech import is_supplier, speaks_to
+from understudy.games.scml.batch.observe import clip, commit_bound
 from understudy.games.scml.domain import (
     ACCEPT,
     BUYING,
@@ -28,12 +27,10 @@ from understudy.games.scml.domain import (
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view import safety_rules as rules
 from understudy.games.scml.view.commitments import (
-    FREE,
     CommitmentBook,
     commit,
     empty_book,
     open_book,
-    remaining_on,
 )
 from understudy.games.scml.view.turns import Turns, no_turns, set_turn
 
@@ -113,17 +110,6 @@ def open_books(state, asked, columns, reserve, conserves, books):  # type: ignor
         book = book_of(books.bound, row)
         open_book(facts, commitments, reserve, conserves, book)
         commit_bound(world, world.asked, book)
-
-
-@kernel
-def commit_bound(world, me, book):  # type: ignore[no-untyped-def]
-    """Keep capacity for what partners that are not decided about may still take up."""
-    for place in range(world.bound.shape[1]):
-        offer = world.bound[me, place]
-        is_standing = offer[w.UNITS] > 0 and speaks_to(world, me, place)
-        if is_standing and not is_decided_about(world, me, place):
-            ahead = offer[w.DAY] - world.day
-            commit(book, is_supplier(place), offer[w.UNITS], ahead, offer[w.PRICE])
 
 
 @kernel
@@ -279,19 +265,6 @@ def conclude(state, asked, columns, places, rows, whose, books, wishes):  # type
         what = offer[p.OFFER_UNITS], offer[p.OFFER_AHEAD], offer[p.OFFER_PRICE]
         commit(book_of(books.own, row), buys, *what)
         commit(bound, buys, *what)
-
-
-@kernel
-def clip(facts, book, buys, offer):  # type: ignore[no-untyped-def]
-    """Make an offer the nearest one for that day that is safe; whether that changed it."""
-    low, high = p.price_range(facts, buys)
-    units, price = offer[p.OFFER_UNITS], offer[p.OFFER_PRICE]
-    offer[p.OFFER_PRICE] = int(min(max(price, low), high))
-    most = min(remaining_on(book, buys, offer[p.OFFER_AHEAD]), p.most_units(facts))
-    if buys:
-        most = min(most, rules.affordable(book.money[FREE], float(offer[p.OFFER_PRICE])))
-    offer[p.OFFER_UNITS] = min(units, most)
-    return offer[p.OFFER_UNITS] != units or offer[p.OFFER_PRICE] != price
 
 
 @kernel

@@ -3,15 +3,28 @@
 from typing import Final
 
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.players import greedy, learner, randomly, steward
+from understudy.games.scml.batch.players import (
+    as0,
+    greedy,
+    l1,
+    learner,
+    penguin,
+    randomly,
+    steward,
+    sync_random,
+)
 from understudy.games.scml.batch.state import END
 
-LEARNER, DO_NOTHING, RANDOM, GREEDY, STEWARD = range(5)
+LEARNER, DO_NOTHING, RANDOM, GREEDY, STEWARD, SYNC_RANDOM, PENGUIN, AS0, L1 = range(9)
 NATIVE: Final = {
     "DoNothing": DO_NOTHING,
     "Random": RANDOM,
+    "SyncRandom": SYNC_RANDOM,
     "Greedy": GREEDY,
     "Steward": STEWARD,
+    "Penguin": PENGUIN,
+    "AS0": AS0,
+    "L1": L1,
 }
 """By the names of the catalogue."""
 
@@ -37,6 +50,12 @@ def join(fixed, world, me):  # type: ignore[no-untyped-def]
         greedy.join(fixed, world, me)
     elif fixed.player[me] == STEWARD:
         steward.join(fixed, world, me)
+    elif fixed.player[me] == SYNC_RANDOM:
+        sync_random.join(fixed, world, me)
+    elif fixed.player[me] == PENGUIN:
+        penguin.join(fixed, world, me)
+    elif fixed.player[me] == AS0:
+        as0.join(fixed, world, me)
 
 
 @kernel
@@ -46,7 +65,7 @@ def morning(fixed, world, me):  # type: ignore[no-untyped-def]
         greedy.morning(fixed, world, me)
     elif fixed.player[me] == STEWARD:
         steward.morning(fixed, world, me)
-    elif fixed.player[me] == LEARNER:
+    elif fixed.player[me] == LEARNER or fixed.player[me] == L1:
         learner.morning(world, me)
 
 
@@ -55,6 +74,10 @@ def evening(fixed, world, me):  # type: ignore[no-untyped-def]
     """All talks of the day are over."""
     if fixed.player[me] == STEWARD:
         steward.evening(fixed, world, me)
+    elif fixed.player[me] == PENGUIN:
+        penguin.evening(fixed, world, me)
+    elif fixed.player[me] == AS0:
+        as0.evening(fixed, world, me)
 
 
 @kernel
@@ -70,6 +93,14 @@ def first_proposals(fixed, world, me):  # type: ignore[no-untyped-def]
         return learner.first_proposals(fixed, world, me)
     if fixed.player[me] == STEWARD:
         steward.first_proposals(fixed, world, me)
+    elif fixed.player[me] == SYNC_RANDOM:
+        sync_random.first_proposals(fixed, world, me)
+    elif fixed.player[me] == PENGUIN:
+        penguin.first_proposals(fixed, world, me)
+    elif fixed.player[me] == AS0:
+        as0.first_proposals(fixed, world, me)
+    elif fixed.player[me] == L1:
+        l1.first_proposals(fixed, world, me)
     return True
 
 
@@ -80,6 +111,14 @@ def counter_all(fixed, world, me):  # type: ignore[no-untyped-def]
         learner.counter_all(world, me)
     elif fixed.player[me] == STEWARD:
         steward.counter_all(fixed, world, me)
+    elif fixed.player[me] == SYNC_RANDOM:
+        sync_random.counter_all(fixed, world, me)
+    elif fixed.player[me] == PENGUIN:
+        penguin.counter_all(fixed, world, me)
+    elif fixed.player[me] == AS0:
+        as0.counter_all(fixed, world, me)
+    elif fixed.player[me] == L1:
+        l1.counter_all(fixed, world, me)
 
 
 @kernel
