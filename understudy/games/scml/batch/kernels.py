@@ -10,3 +10,6 @@ SOURCES = (
 )
 
 kernel = kernels_of(Path(__file__).parent, SOURCES, inlined=False)
+
+network_kernel = kernels_of(Path(__file__).parent, SOURCES, inlined=False, in_any_order=True)
+"""Of learners' networks: sums are taken in any order, but the same for every row."""

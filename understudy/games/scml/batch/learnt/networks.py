@@ -9,7 +9,8 @@ import numpy as np
 from understudy.data.arrays import Array, Float32s, Ints
 from understudy.games.scml.agent.numpy_networks import Offers, Scores
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.learnt.histories import ends_of
+from understudy.games.scml.batch.learnt.histories import Histories, bend
+from understudy.games.scml.batch.learnt.room import Room, product
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view.observe import Observed
@@ -27,24 +28,29 @@ class ManyScores:
         self._layer, weights = layer, layer.weights
         self._mean, self._inverse = weights["standard.mean"], layer.inverse
         self._own, self._shared = np.split(layer.turned["each.0.weight"], [len(f.THREAD)])
-        self._bias = weights["each.0.bias"]
+        self._weights, self._turned = weights, layer.turned
 
-    def __call__(self, seen: Observed, goals: Float32s, state_of: Ints, first: Ints) -> Float32s:
+    def __call__(
+        self, seen: Observed, goals: Float32s, state_of: Ints, first: Ints, room: Room
+    ) -> Float32s:
         """A score for each negotiation."""
-        layer, own = self._layer, len(f.THREAD)
-        x = np.empty((len(seen.static), len(f.OVERALL) + NUM_GOALS), np.float32)
+        own, weights, turned = len(f.THREAD), self._weights, self._turned
+        decisions, negotiations, width = len(first) - 1, len(state_of), len(self._own[0])
+        x = room("overall", decisions, len(f.OVERALL) + NUM_GOALS)
         how = self._mean[own:], self._inverse[own:]
         put_standard([seen.static, seen.situation, goals], *how, x)
-        shared = x @ self._shared + self._bias
-        x = np.empty((len(seen.thread), own), np.float32)
+        shared = product(x, self._shared, room("shared", decisions, width))
+        x = room("threads", negotiations, own)
         put_standard([seen.thread], self._mean[:own], self._inverse[:own], x)
-        x = x @ self._own
-        add_and_bend(x, shared, state_of)
-        each = np.maximum(layer.linear("each.2", x), 0)
-        mean = np.empty((len(first) - 1, each.shape[1]), np.float32)
+        each = product(x, self._own, room("each", negotiations, width))
+        add_and_bend(each, shared, state_of, weights["each.0.bias"])
+        each = product(each, turned["each.2.weight"], room("again", negotiations, width))
+        bend(each, weights["each.2.bias"])
+        mean = room("mean", decisions, width)
         means_of(each, first, mean)
-        add_and_bend(each, layer.linear("all", mean), state_of)
-        return layer.score(each)
+        together = product(mean, turned["all.weight"], room("together", decisions, width))
+        add_and_bend(each, together, state_of, weights["all.bias"])
+        return self._layer.score(each)
 
 
 class ManyOffers:
@@ -52,8 +58,7 @@ class ManyOffers:
 
     def __init__(self, layer: Offers) -> None:
         weights, turned = layer.weights, layer.turned
-        self.scheme = layer.scheme
-        self._history = layer.history
+        self._histories = Histories(layer.history)
         self._mean, self._inverse = weights["standard.mean"], layer.inverse
         parts = np.split(turned["torso.0.weight"], [STATE, THREAD, TURN])
         self._of_state, self._of_thread, self._of_turn, self._of_history = parts
@@ -64,32 +69,41 @@ class ManyOffers:
         self.on_day, self.on_day_bias = turned["on_day.weight"], weights["on_day.bias"]
         self.turn_mean, self.turn_inverse = self._mean[THREAD:TURN], self._inverse[THREAD:TURN]
 
-    def before_turns(self, seen: Observed, goals: Float32s, state_of: Ints) -> Float32s:
+    def before_turns(self, seen: Observed, goals: Float32s, state_of: Ints, room: Room) -> Float32s:
         """The first layer's sum of all that is known before the first turn, [negotiations, ...]."""
-        x = np.empty((len(seen.static), STATE), np.float32)
+        width = len(self._bias)
+        x = room("state", len(seen.static), STATE)
         temporal = seen.temporal.reshape(len(seen.temporal), -1)
         parts = [seen.static, temporal, seen.situation, goals]
         put_standard(parts, self._mean[:STATE], self._inverse[:STATE], x)
-        of_state = x @ self._of_state + self._bias
-        x = np.empty((len(seen.thread), THREAD - STATE), np.float32)
+        of_state = product(x, self._of_state, room("of_state", len(x), width))
+        x = room("threads", len(seen.thread), THREAD - STATE)
         put_standard([seen.thread], self._mean[STATE:THREAD], self._inverse[STATE:THREAD], x)
-        known = x @ self._of_thread
-        known += ends_of(seen.history, seen.length, self._history) @ self._of_history
-        known += of_state[state_of]
+        known = product(x, self._of_thread, room("known", len(x), width))
+        if seen.length.any():
+            ends, spoken = self._histories(seen.history, seen.length, room)
+            more = product(ends, self._of_history, room("of_history", len(ends), width))
+            add_rows(known, spoken, more)
+        add_each(known, of_state, state_of)
         return known
 
-    def heads(self, known: Float32s, rows: Ints, turn: Float32s) -> Float32s:
+    def heads(self, known: Float32s, rows: Ints, turn: Float32s, room: Room) -> Float32s:
         """Scores of responses and days, and what an offer is made of, of negotiations whose turn
         has come, [rows, ...]."""
-        x = turn @ self._of_turn
-        add_and_bend(x, known, rows)
-        x = x @ self._second
-        add_and_bend(x, self._second_bias[None], np.zeros(len(x), np.int64))
-        return np.asarray(x @ self._heads + self._heads_bias)
+        count, width = len(rows), len(self._bias)
+        x = product(turn, self._of_turn, room("first", count, width))
+        add_and_bend(x, known, rows, self._bias)
+        x = product(x, self._second, room("second", count, width))
+        bend(x, self._second_bias)
+        found = product(x, self._heads, room("heads", count, len(self._heads_bias)))
+        found += self._heads_bias
+        return found
 
-    def offer_heads(self, on_day: Float32s) -> Float32s:
+    def offer_heads(self, on_day: Float32s, room: Room) -> Float32s:
         """Scores of units and prices, [rows, ...]."""
-        return np.asarray(on_day @ self._offer + self._offer_bias)
+        found = product(on_day, self._offer, room("offers", len(on_day), len(self._offer_bias)))
+        found += self._offer_bias
+        return found
 
 
 def _together(layer: Offers, *heads: str) -> tuple[Float32s, Float32s]:
@@ -121,13 +135,29 @@ def _standard(part, mean, inverse, at, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_and_bend(x, more, rows):  # type: ignore[no-untyped-def]
-    """To each row of x its row of `more`; then a ReLU."""
+def add_and_bend(x, more, rows, bias):  # type: ignore[no-untyped-def]
+    """To each row of x its row of `more` and a bias; then a ReLU."""
     zero = np.float32(0.0)
     for row in range(len(x)):
         added = more[rows[row]]
         for k in range(x.shape[1]):
-            x[row, k] = max(x[row, k] + added[k], zero)
+            x[row, k] = max(x[row, k] + added[k] + bias[k], zero)
+
+
+@kernel
+def add_each(x, more, rows):  # type: ignore[no-untyped-def]
+    """To each row of x its row of `more`."""
+    for row in range(len(x)):
+        for k in range(x.shape[1]):
+            x[row, k] += more[rows[row], k]
+
+
+@kernel
+def add_rows(x, rows, more):  # type: ignore[no-untyped-def]
+    """To some rows of x those of `more`."""
+    for index in range(len(rows)):
+        for k in range(x.shape[1]):
+            x[rows[index], k] += more[index, k]
 
 
 @kernel

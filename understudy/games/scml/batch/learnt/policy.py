@@ -9,6 +9,7 @@ from understudy.games.scml.agent.l4_priorities import Priorities, priorities, te
 from understudy.games.scml.agent.policy import HRLPolicy
 from understudy.games.scml.batch.learnt import choices as c
 from understudy.games.scml.batch.learnt.networks import ManyOffers, ManyScores
+from understudy.games.scml.batch.learnt.room import Room
 from understudy.games.scml.batch.observe import Questions, questions_of, without_negotiations
 from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.domain import SafetySettings
@@ -23,7 +24,7 @@ class ManyDecisions:
         self.policy, self.settings = policy, settings or SafetySettings()
         self._offers = ManyOffers(policy.l3)
         self._scores = None if policy.l4 is None else ManyScores(policy.l4)
-        about = policy.about
+        self._room, about = Room(), policy.about
         self._drawing = c.Drawing(
             about.response_temperature,
             about.offer_temperature,
@@ -41,7 +42,7 @@ class ManyDecisions:
         seen = observed(columns, self.settings)
         goals = self._goals(state, asked)
         ranked = self._rank(asked, seen, goals, state_of)
-        known = self._offers.before_turns(seen, goals, state_of)
+        known = self._offers.before_turns(seen, goals, state_of, self._room)
         how = self.settings.reserve, self.settings.conserves
         books = c.new_books(len(waiting))
         c.open_books(state, waiting, columns, *how, books)
@@ -67,7 +68,7 @@ class ManyDecisions:
         first = asked.columns.first
         if self._scores is None:
             return priorities(teacher_scores(seen.thread), first)
-        return priorities(self._scores(seen, goals, state_of, first), first)
+        return priorities(self._scores(seen, goals, state_of, first, self._room), first)
 
     def _take_turns(
         self,
@@ -79,24 +80,24 @@ class ManyDecisions:
         books: c.Books,
     ) -> None:
         """One after the other: what one negotiation promises is gone for those after it."""
-        columns, offers, how = asked.columns, self._offers, self._drawing
+        columns, offers, how, room = asked.columns, self._offers, self._drawing, self._room
         counts = np.diff(columns.first)
         turns = c.new_turns(len(columns.negotiations))
         for turn in range(int(counts.max())):
             rows = np.flatnonzero(counts > turn)
             whose = np.empty(len(rows), np.int64)
-            x = np.empty((len(rows), len(f.TURN)), np.float32)
+            x = room("turn", len(rows), len(f.TURN))
             standard = offers.turn_mean, offers.turn_inverse
             c.come(columns, turn, rows, *ranked[::-1], books, *standard, turns, whose, x)
-            heads = offers.heads(known, whose, x)
+            heads = offers.heads(known, whose, x, room)
             wishes = c.Wishes(np.empty(len(rows), np.int64), np.zeros((len(rows), 3), np.int64))
             offering = np.empty(len(rows), np.int64)
             where = fixed, state, asked.world
             count = c.choose_days(*where, rows, whose, heads, turns, how, wishes, offering)
             offering = offering[:count]
-            on_day = np.empty((count, len(how.on_day_bias)), np.float32)
+            on_day = room("on_day", count, len(how.on_day_bias))
             c.read_days(columns, rows, whose, heads, turns, how, wishes, offering, on_day)
-            scores = offers.offer_heads(on_day)
+            scores = offers.offer_heads(on_day, room)
             c.choose_offers(*where, columns, rows, whose, scores, turns, how, offering, wishes)
             c.conclude(state, asked.world, columns, asked.place, rows, whose, books, wishes)
 
