@@ -8,7 +8,6 @@ import numpy as np
 from scml.std.agents import StdDoNothingAgent
 
 from understudy.games.scml.agent.hrl import HRLAgent, L1Agent
-from understudy.games.scml.batch.dice import number_of
 from understudy.games.scml.batch.setup import Seat, record_of
 from understudy.games.scml.batch.speech import place_of
 from understudy.games.scml.batch.state import ACCEPT, END, REJECT
@@ -30,17 +29,6 @@ class Kept(NamedTuple):
     goals: Any
     order: list[int]
     answers: dict[str, tuple[int, tuple[int, int, int] | None]]
-
-
-class Dice:
-    """In place of an agent's `random.Random`: the numbers of its factory."""
-
-    def __init__(self, seed: int, factory: int) -> None:
-        self._seed, self._factory, self._count = seed, factory, 0
-
-    def random(self) -> float:
-        self._count += 1
-        return number_of(self._seed, self._factory, self._count) / 4294967296.0
 
 
 class Watched(HRLAgent):

@@ -1,0 +1,127 @@
+"""HRL-XF asked by many worlds at once plays as it does alone, whoever shares the batch."""
+
+import numpy as np
+import pytest
+
+from tests.games.scml.batch import live
+from understudy.games.scml.agent.policy import SHIPPED, policy_of
+from understudy.games.scml.batch.learnt.choices import draw
+from understudy.games.scml.batch.learnt.histories import Histories
+from understudy.games.scml.batch.learnt.networks import ManyScores
+from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
+from understudy.games.scml.batch.learnt.room import Room
+from understudy.games.scml.batch.setup import Seat, record_of
+from understudy.games.scml.batch.state import END
+from understudy.games.scml.batch.worlds import Log, Worlds
+from understudy.games.scml.engine.config import draw as draw_world
+from understudy.games.scml.view import features as f
+
+PLAYERS = ["HRL", "HRL", "Greedy", "Random", "Steward"]
+POLICY = policy_of(SHIPPED)
+
+
+class Refuser:
+    """A learner that ends everything; it counts how often it is asked."""
+
+    asked = 0
+
+    def answer(self, fixed, state, waiting):
+        self.asked += len(waiting)
+        state["reply"][waiting] = END
+        state["reply_offer"][waiting] = 0
+        state["answered"][waiting] = 1
+
+
+def test_many_worlds_at_once_give_the_contracts_of_hosted_agents():
+    seeds = range(10, 14)
+    drawn = [(*live.mixed(seed, PLAYERS), seed, seed % 2 == 1) for seed in seeds]
+    worlds = Worlds([live.compiled(*world) for world in drawn])
+    log = Log.of(len(drawn), 15)
+    assert play(worlds, [ManyDecisions(POLICY)], log) > 200
+    for index, world in enumerate(drawn):
+        host = live.hosted(*world)
+        found = live.results(worlds, log, index, len(world[1]))
+        assert found == (host.contracts, host.scores)
+
+
+def records(count):
+    return [
+        record_of(
+            draw_world([2, 3, 2], 12, seed), [Seat(None), Seat("Greedy")] * 3 + [Seat(None)], seed
+        )
+        for seed in range(count)
+    ]
+
+
+def test_a_world_does_not_depend_on_those_beside_it():
+    together, alone = Worlds(records(5)), Worlds(records(5)[3:4])
+    for worlds in (together, alone):
+        play(worlds, [ManyDecisions(POLICY)])
+    assert together.scores[3].tolist() == alone.scores[0].tolist()
+    assert together.state["balance"][3].tolist() == alone.state["balance"][0].tolist()
+    assert together.state["signed"][3] == alone.state["signed"][0] > 0
+
+
+def test_a_copied_world_goes_on_as_the_one_it_was_copied_from():
+    worlds, many = Worlds(records(4)), ManyDecisions(POLICY)
+    waiting = worlds.play()
+    for _ in range(60):  # into the middle of a day
+        many.answer(worlds.fixed, worlds.state, waiting)
+        waiting = worlds.play()
+    assert len(waiting) == 4 and (worlds.state["day"] > 0).all()
+    other = Worlds(records(2))
+    other.fixed[1], other.state[1] = worlds.fixed[2], worlds.state[2]
+    for copy in (worlds, other):
+        play(copy, [many])
+    assert other.scores[1].tolist() == worlds.scores[2].tolist()
+    assert other.state[1]["signed"] == worlds.state[2]["signed"]
+
+
+def test_each_seat_is_played_by_its_policy():
+    config = draw_world([2, 2], 12, 5)
+    refuser, seats = Refuser(), [Seat(None, policy=0), Seat(None, policy=1)] * 2
+    worlds, log = Worlds([record_of(config, seats, 5)]), Log.of(1, 12)
+    decisions = play(worlds, [ManyDecisions(POLICY), refuser], log)
+    sides = log.contracts[0, : worlds.state["signed"][0], :2]
+    assert 0 < refuser.asked < decisions
+    assert len(sides) > 0 and set(sides.ravel().tolist()) == {0, 2}
+
+
+def test_histories_are_those_of_the_agent():
+    rng = np.random.default_rng(0)
+    length = np.array([0, 1, 40, 7, 0, 2, 23], np.int32)
+    history = rng.random((len(length), f.HISTORY, len(f.PAST_OFFER)), np.float32)
+    found, spoken = Histories(POLICY.l3.history)(history, length, Room())
+    expected = POLICY.l3.histories(history, length)
+    assert spoken.tolist() == [1, 2, 3, 5, 6]
+    np.testing.assert_allclose(found, expected[spoken], atol=2e-5)
+
+
+def test_equal_negotiations_score_the_same_wherever_they_lie():
+    rng = np.random.default_rng(1)
+    first = np.array([0, 1, 4, 11])
+    state_of = np.repeat(np.arange(3), np.diff(first))
+    thread = rng.random((3, len(f.THREAD)), np.float32)[state_of]
+    static, situation = rng.random((3, len(f.STATIC))), rng.random((3, len(f.SITUATION)))
+
+    class Seen:
+        pass
+
+    seen, goals = Seen(), np.zeros((3, 16), np.float32)
+    seen.thread = thread
+    seen.static, seen.situation = static.astype(np.float32), situation.astype(np.float32)
+    scores = ManyScores(POLICY.l4)(seen, goals, state_of, first, Room())
+    overall = np.concatenate([seen.static, seen.situation, goals], axis=1)
+    for decision in range(3):
+        rows = slice(first[decision], first[decision + 1])
+        assert len(set(scores[rows].tolist())) == 1
+        expected = POLICY.l4(thread[rows], overall[decision, None])
+        assert len(set(expected.tolist())) == 1
+        np.testing.assert_allclose(scores[rows], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("luck, expected", [(0.0, 1), (0.24, 1), (0.26, 2), (0.999, 2)])
+def test_drawn_by_their_chances(luck, expected):
+    scores = np.array([-np.inf, 0.0, np.log(3.0), -np.inf], np.float32)
+    assert draw(scores, 1.0, np.zeros(4), luck) == expected
+    assert draw(scores, 0.0, np.zeros(4), luck) == 2
