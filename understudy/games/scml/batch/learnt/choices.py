@@ -32,7 +32,7 @@ from understudy.games.scml.view.commitments import (
     empty_book,
     open_book,
 )
-from understudy.games.scml.view.turns import Turns, no_turns, set_turn
+from understudy.games.scml.view.turns import set_turn
 
 _ANSWER = len(RESPONSES)
 _OFFER = _ANSWER + DAYS
@@ -42,7 +42,7 @@ _UNITS = HEADS["residual"]["units"], HEADS["direct"]["units"]
 
 
 class Books(NamedTuple):
-    """By decision."""
+    """L1's, by decision."""
 
     own: CommitmentBook
     """Without what binds elsewhere: as in training."""
@@ -52,12 +52,17 @@ class Books(NamedTuple):
     """[decisions, 2]: negotiations that had their turn, by side."""
 
 
-class Wishes(NamedTuple):
-    """By row of a turn: what L3 wants."""
+class Turn(NamedTuple):
+    """Those decisions that take a turn together, by row."""
 
+    decision: Ints
+    negotiation: Ints
     response: Ints
+    """What L3 wants."""
     offer: Ints
     """[rows, 3]: units, days ahead, unit price."""
+    offering: Ints
+    """The rows that will offer come first."""
 
 
 class Drawing(NamedTuple):
@@ -69,6 +74,9 @@ class Drawing(NamedTuple):
     on_day: Float32s
     """Weights of the day and of the units left on it."""
     on_day_bias: Float32s
+    turn_mean: Float32s
+    turn_inverse: Float32s
+    """Of the features of a turn, as in training."""
     chances: Floats
     """Room for the chances of a head's options."""
 
@@ -79,9 +87,10 @@ def new_books(decisions: int) -> Books:
     return Books(empty_book(decisions), empty_book(decisions), served)
 
 
-def new_turns(negotiations: int) -> Turns:
-    """To be filled, turn by turn."""
-    return no_turns(negotiations)
+def new_turn(decisions: int) -> Turn:
+    """Space for a turn of so many decisions."""
+    decision, negotiation, response, offering = np.empty((4, decisions), np.int64)
+    return Turn(decision, negotiation, response, np.empty((decisions, 3), np.int64), offering)
 
 
 # --- compiled ------------------------------------------------------------------------------------
@@ -113,18 +122,34 @@ def open_books(state, asked, columns, reserve, conserves, books):  # type: ignor
 
 
 @kernel
-def come(columns, turn, rows, order, weight, books, mean, inverse, turns, whose, out):  # type: ignore[no-untyped-def]
-    """Turn number `turn` of decisions `rows`: whose it is, and its features as L3 reads them."""
-    most = np.float32(10.0)
-    for index in range(len(rows)):
-        row = rows[index]
-        negotiation = order[columns.first[row] + turn]
-        whose[index] = negotiation
-        own = book_of(books.own, row)
-        set_turn(columns, row, negotiation, weight[negotiation], own, books.served[row], turns)
+def come(fixed, state, asked, number, ranked, books, how, seen, turn, out):  # type: ignore[no-untyped-def]
+    """Turn `number` of all decisions that have so many: features as L3 reads them; how many.
+
+    Where L1 leaves nothing but to end, nobody needs to be asked.
+    """
+    columns, places, turns = seen
+    most, count = np.float32(10.0), 0
+    for decision in range(len(asked)):
+        at = columns.first[decision] + number
+        if at >= columns.first[decision + 1]:
+            continue
+        negotiation, own = ranked.order[at], book_of(books.own, decision)
+        weight, served = ranked.weight[negotiation], books.served[decision]
+        set_turn(columns, decision, negotiation, weight, own, served, turns)
+        buys = columns.negotiations[negotiation, p.BUYS] != 0
+        served[BUYING if buys else SELLING] += 1
+        if not turns.safe[negotiation] and turns.baseline[negotiation, p.OFFER_UNITS] <= 0:
+            world = state[asked[decision]]
+            _luck(fixed[asked[decision]], world, how.response_temperature)
+            _reply(world, places[negotiation], END, turn.offer[count])
+            continue
+        turn.decision[count], turn.negotiation[count] = decision, negotiation
         features = turns.features[negotiation]
         for k in range(len(features)):
-            out[index, k] = min(max((features[k] - mean[k]) * inverse[k], -most), most)
+            value = (features[k] - how.turn_mean[k]) * how.turn_inverse[k]
+            out[count, k] = min(max(value, -most), most)
+        count += 1
+    return count
 
 
 @kernel
@@ -157,47 +182,45 @@ def _luck(fixed, world, temperature):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def choose_days(fixed, state, asked, rows, whose, heads, turns, how, wishes, offering):  # type: ignore[no-untyped-def]
+def choose_days(fixed, state, asked, seen, how, turn, heads, on_day):  # type: ignore[no-untyped-def]
     """What to answer; of those that will offer the day, and what units and price are read from.
 
-    Returns how many will offer: which ones is in `offering`.
+    Returns how many will offer.
     """
+    columns, _, turns = seen
     count = 0
-    for index in range(len(rows)):
-        at, negotiation, scores = asked[rows[index]], whose[index], heads[index]
+    for row in range(len(heads)):
+        at, negotiation, scores = asked[turn.decision[row]], turn.negotiation[row], heads[row]
         if not turns.safe[negotiation]:
             scores[ACCEPT] = -math.inf
         if turns.baseline[negotiation, p.OFFER_UNITS] <= 0:
             scores[REJECT] = -math.inf
-        heat, left = how.response_temperature, turns.left[negotiation]
-        luck = _luck(fixed[at], state[at], heat)
-        wishes.response[index] = draw(scores[:_ANSWER], heat, how.chances, luck)
-        if wishes.response[index] != REJECT:
-            continue
-        days, heat = scores[_ANSWER:_OFFER], how.offer_temperature
-        for day in range(DAYS):
-            if left[day] <= 0:
-                days[day] = -math.inf
-        day = draw(days, heat, how.chances, _luck(fixed[at], state[at], heat))
-        wishes.offer[index, p.OFFER_AHEAD] = day
-        offering[count] = index
-        count += 1
+        luck = _luck(fixed[at], state[at], how.response_temperature)
+        response = draw(scores[:_ANSWER], how.response_temperature, how.chances, luck)
+        turn.response[row] = response
+        if response == REJECT:
+            days = scores[_ANSWER:_OFFER]
+            for day in range(DAYS):
+                if turns.left[negotiation, day] <= 0:
+                    days[day] = -math.inf
+            luck = _luck(fixed[at], state[at], how.offer_temperature)
+            day = draw(days, how.offer_temperature, how.chances, luck)
+            turn.offer[row, p.OFFER_AHEAD] = day
+            facts = columns.facts[turn.decision[row]]
+            left, _ = _on(facts, columns, negotiation, turns, day)
+            _read_day(how, day, left, scores[_OFFER:], on_day[count])
+            turn.offering[count] = row
+            count += 1
     return count
 
 
 @kernel
-def read_days(columns, rows, whose, heads, turns, how, wishes, offering, on_day):  # type: ignore[no-untyped-def]
+def _read_day(how, day, left, parts, out):  # type: ignore[no-untyped-def]
     """What units and price are chosen from, given the day and what is left on it."""
     zero = np.float32(0.0)
-    for index in range(len(offering)):
-        at = offering[index]
-        day = wishes.offer[at, p.OFFER_AHEAD]
-        left, _ = _on(columns.facts[rows[at]], columns, whose[at], turns, day)
-        of_day, of_left = how.on_day[day], how.on_day[DAYS + min(max(left, 0), LEFT_MOST)]
-        parts, out = heads[at, _OFFER:], on_day[index]
-        for k in range(len(out)):
-            value = parts[k] + (of_day[k] + of_left[k]) + how.on_day_bias[k]
-            out[k] = max(value, zero)
+    of_day, of_left = how.on_day[day], how.on_day[DAYS + min(max(left, 0), LEFT_MOST)]
+    for k in range(len(out)):
+        out[k] = max(parts[k] + (of_day[k] + of_left[k]) + how.on_day_bias[k], zero)
 
 
 @kernel
@@ -212,59 +235,71 @@ def _on(facts, columns, negotiation, turns, day):  # type: ignore[no-untyped-def
 
 
 @kernel
-def choose_offers(fixed, state, asked, columns, rows, whose, heads, turns, how, offering, wishes):  # type: ignore[no-untyped-def]
-    """Units and price of those that will offer."""
-    units_there = _UNITS[1] if how.is_direct else _UNITS[0]
-    for index in range(len(offering)):
-        at, heat = offering[index], how.offer_temperature
-        row, negotiation = rows[at], whose[at]
-        which, facts, offer = asked[row], columns.facts[row], wishes.offer[at]
-        left, base = _on(facts, columns, negotiation, turns, offer[p.OFFER_AHEAD])
-        shift = 1 if how.is_direct else base - UNITS
-        units, prices = heads[index, :units_there], heads[index, units_there:]
-        for option in range(units_there):
-            if not 1 <= option + shift <= max(left, 1):
-                units[option] = -math.inf
-        luck = _luck(fixed[which], state[which], heat)
-        option = draw(units, heat, how.chances, luck)
-        offer[p.OFFER_UNITS] = min(max(option + shift, 1), max(left, 1))
-        option = draw(prices, heat, how.chances, _luck(fixed[which], state[which], heat))
-        low, high = p.price_range(facts, columns.negotiations[negotiation, p.BUYS] != 0)
-        if how.is_direct:
-            wish = low + np.rint(option * (high - low) / TENTHS)
-        else:
-            wish = turns.baseline[negotiation, p.OFFER_PRICE]
-            wish += np.rint((option - TENTHS) * (high - low) / TENTHS)
-        offer[p.OFFER_PRICE] = int(min(max(wish, low), high))
+def conclude(fixed, state, asked, seen, books, how, turn, count, heads):  # type: ignore[no-untyped-def]
+    """Units and prices; L1 guards what is wished for; what gets through is the reply, and is taken
+    from the books."""
+    columns, places, turns = seen
+    for index in range(len(heads)):
+        row = turn.offering[index]
+        decision, negotiation = turn.decision[row], turn.negotiation[row]
+        which, facts = asked[decision], columns.facts[decision]
+        rest = facts, columns, negotiation, turns
+        base = _choose_offer(fixed[which], state[which], *rest, how, heads[index], turn.offer[row])
         if base <= 0:
-            wishes.response[at] = END
+            turn.response[row] = END
+    for row in range(count):
+        decision, negotiation, offer = turn.decision[row], turn.negotiation[row], turn.offer[row]
+        world, bound = state[asked[decision]], book_of(books.bound, decision)
+        buys = columns.negotiations[negotiation, p.BUYS] != 0
+        wish = turn.response[row]
+        response = _guard(world, columns, decision, negotiation, bound, wish, offer)
+        _reply(world, places[negotiation], response, offer)
+        what = offer[p.OFFER_UNITS], offer[p.OFFER_AHEAD], offer[p.OFFER_PRICE]
+        commit(book_of(books.own, decision), buys, *what)
+        commit(bound, buys, *what)
 
 
 @kernel
-def conclude(state, asked, columns, places, rows, whose, books, wishes):  # type: ignore[no-untyped-def]
-    """L1 guards what is wished for; what gets through is the reply, and is taken from the books."""
-    for index in range(len(rows)):
-        row, negotiation = rows[index], whose[index]
-        world, facts, bound = state[asked[row]], columns.facts[row], book_of(books.bound, row)
-        buys, place = columns.negotiations[negotiation, p.BUYS] != 0, places[negotiation]
-        offer, heard = wishes.offer[index], p.heard_row(columns, negotiation)
-        response = wishes.response[index]
-        if response == ACCEPT:
-            # Too much to accept: offer back as much of it as is safe.
-            offer[p.OFFER_UNITS] = columns.offers[heard, p.QUANTITY]
-            offer[p.OFFER_AHEAD] = columns.offers[heard, p.DELIVERY] - world.day
-            offer[p.OFFER_PRICE] = columns.offers[heard, p.PRICE]
-        if response == END:
-            offer[p.OFFER_UNITS] = 0
-        elif clip(facts, bound, buys, offer) and response == ACCEPT:
-            response = REJECT
-        if offer[p.OFFER_UNITS] <= 0:
-            response = END
-        _reply(world, place, response, offer)
-        books.served[row, BUYING if buys else SELLING] += 1
-        what = offer[p.OFFER_UNITS], offer[p.OFFER_AHEAD], offer[p.OFFER_PRICE]
-        commit(book_of(books.own, row), buys, *what)
-        commit(bound, buys, *what)
+def _choose_offer(fixed, world, facts, columns, negotiation, turns, how, heads, offer):  # type: ignore[no-untyped-def]
+    """Units and price for the day that was chosen; returns the units of L1's baseline on it."""
+    options = _UNITS[1] if how.is_direct else _UNITS[0]
+    left, base = _on(facts, columns, negotiation, turns, offer[p.OFFER_AHEAD])
+    shift = 1 if how.is_direct else base - UNITS
+    units = heads[:options]
+    for option in range(options):
+        if not 1 <= option + shift <= max(left, 1):
+            units[option] = -math.inf
+    luck = _luck(fixed, world, how.offer_temperature)
+    option = draw(units, how.offer_temperature, how.chances, luck)
+    offer[p.OFFER_UNITS] = min(max(option + shift, 1), max(left, 1))
+    luck = _luck(fixed, world, how.offer_temperature)
+    option = draw(heads[options:], how.offer_temperature, how.chances, luck)
+    low, high = p.price_range(facts, columns.negotiations[negotiation, p.BUYS] != 0)
+    if how.is_direct:
+        wish = low + np.rint(option * (high - low) / TENTHS)
+    else:
+        wish = turns.baseline[negotiation, p.OFFER_PRICE]
+        wish += np.rint((option - TENTHS) * (high - low) / TENTHS)
+    offer[p.OFFER_PRICE] = int(min(max(wish, low), high))
+    return base
+
+
+@kernel
+def _guard(world, columns, decision, negotiation, bound, response, offer):  # type: ignore[no-untyped-def]
+    """What may be answered, with what is promised by it in `offer`: 0 units, nothing."""
+    if response == END:
+        offer[p.OFFER_UNITS] = 0
+        return END
+    buys = columns.negotiations[negotiation, p.BUYS] != 0
+    if response == ACCEPT:
+        heard = p.heard_row(columns, negotiation)
+        offer[p.OFFER_UNITS] = columns.offers[heard, p.QUANTITY]
+        offer[p.OFFER_AHEAD] = columns.offers[heard, p.DELIVERY] - world.day
+        offer[p.OFFER_PRICE] = columns.offers[heard, p.PRICE]
+    # Too much to accept: offer back as much of it as is safe.
+    if clip(columns.facts[decision], bound, buys, offer):
+        response = REJECT
+    return response if offer[p.OFFER_UNITS] > 0 else END
 
 
 @kernel

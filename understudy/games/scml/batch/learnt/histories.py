@@ -14,6 +14,9 @@ from understudy.games.scml.batch.kernels import network_kernel
 from understudy.games.scml.batch.learnt.room import Room, product
 
 _SMALL = 1e-5
+_LOG2_E, _LOWEST = np.float32(1.4426950408889634), np.float32(-120.0)
+_P0, _P1, _P2 = np.float32(9.9999994e-1), np.float32(6.9315308e-1), np.float32(2.4015361e-1)
+_P3, _P4, _P5 = np.float32(5.5826318e-2), np.float32(8.9893397e-3), np.float32(1.8775767e-3)
 
 
 class Histories:
@@ -21,33 +24,39 @@ class Histories:
 
     def __init__(self, weights: HistoryWeights) -> None:
         self._w = weights
-        width = weights.offer.shape[1]
+        width, longest = weights.offer.shape[1], len(weights.ago)
         self._ago = weights.ago + weights.ago_bias + weights.offer_bias
         # Of the last layer only the last offer's query is needed.
         self._query = np.ascontiguousarray(weights.mix[-1][:, :width])
         self._others = np.ascontiguousarray(weights.mix[-1][:, width:])
-        self._shares = np.empty(len(weights.ago), np.float32)
-        self._keys = np.empty((width, len(weights.ago)), np.float32)
+        # Compiled code knows the length of a tuple: loops over a head become single instructions.
+        self._size = (0,) * (width // HEADS)
+        shares, powers = np.empty((2, longest), np.float32)
+        self._space = shares, powers, powers.view(np.int32)
 
     def __call__(self, history: Float32s, length: Int32s, room: Room) -> tuple[Float32s, Ints]:
         """The last offer's view of each negotiation that has any, and which these are."""
         w, width = self._w, self._w.offer.shape[1]
+        heads = HEADS, width // HEADS
         spoken = np.flatnonzero(length)
         start = np.concatenate([[0], np.cumsum(length[spoken])])
         x, even = room("x", start[-1], width), room("even", start[-1], width)
         embed(history, spoken, start, w.offer, self._ago, x, even)
         for layer in range(len(w.mix) - 1):
             mixed = product(even, w.mix[layer], room("mixed", len(x), 3 * width))
-            look_all(mixed, w.mix_bias[layer], start, self._keys, self._shares, even)
+            add_bias(mixed, w.mix_bias[layer])
+            parts = mixed.reshape(-1, 3, *heads)
+            look_all(parts, start, self._size, *self._space, even.reshape(-1, *heads))
             self._step(x, even, layer, room)
         last = start[1:] - 1
-        ends, asks = room("ends", len(spoken), width), room("asks", len(spoken), width)
-        query = product(even[last], self._query, asks)
+        query = product(even[last], self._query, room("query", len(last), width))
+        add_bias(query, w.mix_bias[-1][:width])
         mixed = product(even, self._others, room("mixed", len(x), 2 * width))
+        add_bias(mixed, w.mix_bias[-1][width:])
+        ends, seen = room("ends", len(last), width), room("seen", len(last), width)
         ends[:] = x[last]
-        seen = room("seen", len(spoken), width)
-        room_to_look = self._keys, self._shares
-        look_last(query, mixed, w.mix_bias[-1], start, *room_to_look, seen)
+        asks, parts = query.reshape(-1, *heads), mixed.reshape(-1, 2, *heads)
+        look_last(asks, parts, start, self._size, *self._space, seen.reshape(-1, *heads))
         self._step(ends, seen, len(w.mix) - 1, room)
         return seen, spoken
 
@@ -116,59 +125,92 @@ def bend(x, bias):  # type: ignore[no-untyped-def]
 
 
 @network_kernel
-def _turn_keys(mixed, at, bias, first, stop, keys):  # type: ignore[no-untyped-def]
-    """Keys of a negotiation, offers side by side."""
-    for j in range(len(keys)):
-        for other in range(first, stop):
-            keys[j, other - first] = mixed[other, at + j] + bias[j]
+def add_bias(x, bias):  # type: ignore[no-untyped-def]
+    """To each row."""
+    for row in range(len(x)):
+        for j in range(x.shape[1]):
+            x[row, j] += bias[j]
 
 
 @network_kernel
-def _look(query, query_bias, keys, mixed, at, value_bias, first, count, shares, out):  # type: ignore[no-untyped-def]
-    """What one offer sees of the first `count` of its negotiation."""
-    size = len(out) // HEADS
-    scale = np.float32(1.0 / math.sqrt(size))
-    for head in range(HEADS):
-        start, highest, total = head * size, np.float32(-math.inf), np.float32(0.0)
-        for other in range(count):
-            shares[other] = 0.0
-        for j in range(start, start + size):
-            asked = (query[j] + query_bias[j]) * scale
-            for other in range(count):
-                shares[other] += asked * keys[j, other]
-        for other in range(count):
-            highest = max(highest, shares[other])
-        for other in range(count):
-            shares[other] = math.exp(shares[other] - highest)
-            total += shares[other]
-        for j in range(start, start + size):
-            out[j] = value_bias[j]
-        for other in range(count):
-            share, value = shares[other] / total, mixed[first + other]
-            for j in range(start, start + size):
-                out[j] += share * value[at + j]
+def _exponentials(x, count, powers, bits):  # type: ignore[no-untyped-def]
+    """e to the power of numbers up to 0, in place; unlike the library's, in vectors.
+
+    `bits` is the same memory as `powers`: the whole powers of 2 are written as a float's exponent.
+    """
+    for k in range(count):
+        power = max(x[k] * _LOG2_E, _LOWEST)
+        whole = np.floor(power)
+        rest = power - whole
+        # 2 to the power of what is left, by a polynomial that is right to the last bit but one.
+        value = _P5 * rest + _P4
+        value = value * rest + _P3
+        value = value * rest + _P2
+        value = value * rest + _P1
+        x[k] = value * rest + _P0
+        bits[k] = (np.int32(whole) + np.int32(127)) << np.int32(23)
+    for k in range(count):
+        x[k] *= powers[k]
 
 
 @network_kernel
-def look_all(mixed, bias, start, keys, shares, out):  # type: ignore[no-untyped-def]
+def _share(query, keys, which, first, count, head, size, shares, powers, bits):  # type: ignore[no-untyped-def]
+    """How much one offer looks at each of the first `count` of its negotiation, times the sum."""
+    scale = np.float32(1.0 / math.sqrt(len(size)))
+    highest, total = np.float32(-math.inf), np.float32(0.0)
+    for other in range(count):
+        score = np.float32(0.0)
+        for j in range(len(size)):
+            score += query[j] * keys[first + other, which, head, j]
+        shares[other] = score * scale
+        highest = max(highest, shares[other])
+    for other in range(count):
+        shares[other] -= highest
+    _exponentials(shares, count, powers, bits)
+    for other in range(count):
+        total += shares[other]
+    return total
+
+
+@network_kernel
+def _gather(values, which, first, count, head, size, shares, total, out):  # type: ignore[no-untyped-def]
+    """What it sees of them."""
+    for j in range(len(size)):
+        out[j] = 0.0
+    fours = count - count % 4
+    for other in range(0, fours, 4):  # sums stay in registers for longer
+        at = first + other
+        a, b, c, d = shares[other], shares[other + 1], shares[other + 2], shares[other + 3]
+        for j in range(len(size)):
+            left = a * values[at, which, head, j] + b * values[at + 1, which, head, j]
+            out[j] += left + c * values[at + 2, which, head, j] + d * values[at + 3, which, head, j]
+    for other in range(fours, count):
+        for j in range(len(size)):
+            out[j] += shares[other] * values[first + other, which, head, j]
+    for j in range(len(size)):
+        out[j] *= np.float32(1.0) / total
+
+
+@network_kernel
+def look_all(mixed, start, size, shares, powers, bits, out):  # type: ignore[no-untyped-def]
     """Every offer; causal: each sees itself and earlier ones. `mixed`: query, key, value."""
-    width = out.shape[1]
-    of_key, of_value = bias[width : 2 * width], bias[2 * width :]
+    room = shares, powers, bits
     for k in range(len(start) - 1):
-        first, stop = start[k], start[k + 1]
-        _turn_keys(mixed, width, of_key, first, stop, keys)
-        for index in range(first, stop):
-            what = mixed[index], bias, keys, mixed, 2 * width, of_value, first, index + 1 - first
-            _look(*what, shares, out[index])
+        first = start[k]
+        for index in range(first, start[k + 1]):
+            count = index + 1 - first
+            for head in range(HEADS):
+                total = _share(mixed[index, 0, head], mixed, 1, first, count, head, size, *room)
+                where = first, count, head, size
+                _gather(mixed, 2, *where, shares, total, out[index, head])
 
 
 @network_kernel
-def look_last(query, mixed, bias, start, keys, shares, out):  # type: ignore[no-untyped-def]
+def look_last(query, mixed, start, size, shares, powers, bits, out):  # type: ignore[no-untyped-def]
     """The last offer of each negotiation; `mixed`: key, value."""
-    width = out.shape[1]
-    of_key, of_value = bias[width : 2 * width], bias[2 * width :]
     for k in range(len(start) - 1):
-        first, stop = start[k], start[k + 1]
-        _turn_keys(mixed, 0, of_key, first, stop, keys)
-        what = query[k], bias, keys, mixed, width, of_value, first, stop - first
-        _look(*what, shares, out[k])
+        first, count = start[k], start[k + 1] - start[k]
+        for head in range(HEADS):
+            where = first, count, head, size
+            total = _share(query[k, head], mixed, 0, *where, shares, powers, bits)
+            _gather(mixed, 1, *where, shares, total, out[k, head])

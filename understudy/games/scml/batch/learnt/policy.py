@@ -11,10 +11,12 @@ from understudy.games.scml.batch.learnt import choices as c
 from understudy.games.scml.batch.learnt.networks import ManyOffers, ManyScores
 from understudy.games.scml.batch.learnt.room import Room
 from understudy.games.scml.batch.observe import Questions, questions_of, without_negotiations
+from understudy.games.scml.batch.state import MOST_DAYS
 from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.domain import SafetySettings
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view.observe import Observed, observed
+from understudy.games.scml.view.turns import no_turns
 
 
 class ManyDecisions:
@@ -31,6 +33,8 @@ class ManyDecisions:
             policy.l3.scheme == "direct",
             self._offers.on_day,
             self._offers.on_day_bias,
+            self._offers.turn_mean,
+            self._offers.turn_inverse,
             np.zeros(64),
         )
 
@@ -43,10 +47,7 @@ class ManyDecisions:
         goals = self._goals(state, asked)
         ranked = self._rank(asked, seen, goals, state_of)
         known = self._offers.before_turns(seen, goals, state_of, self._room)
-        how = self.settings.reserve, self.settings.conserves
-        books = c.new_books(len(waiting))
-        c.open_books(state, waiting, columns, *how, books)
-        self._take_turns(fixed, state, asked, ranked, known, books)
+        self._take_turns(fixed, state, asked, ranked, known)
         c.hand_in(state, waiting)
 
     def _goals(self, state: Array, asked: Questions) -> Float32s:
@@ -71,39 +72,31 @@ class ManyDecisions:
         return priorities(self._scores(seen, goals, state_of, first, self._room), first)
 
     def _take_turns(
-        self,
-        fixed: Array,
-        state: Array,
-        asked: Questions,
-        ranked: Priorities,
-        known: Float32s,
-        books: c.Books,
+        self, fixed: Array, state: Array, asked: Questions, ranked: Priorities, known: Float32s
     ) -> None:
         """One after the other: what one negotiation promises is gone for those after it."""
         columns, offers, how, room = asked.columns, self._offers, self._drawing, self._room
-        counts = np.diff(columns.first)
-        turns = c.new_turns(len(columns.negotiations))
-        for turn in range(int(counts.max())):
-            rows = np.flatnonzero(counts > turn)
-            whose = np.empty(len(rows), np.int64)
-            x = room("turn", len(rows), len(f.TURN))
-            standard = offers.turn_mean, offers.turn_inverse
-            c.come(columns, turn, rows, *ranked[::-1], books, *standard, turns, whose, x)
-            heads = offers.heads(known, whose, x, room)
-            wishes = c.Wishes(np.empty(len(rows), np.int64), np.zeros((len(rows), 3), np.int64))
-            offering = np.empty(len(rows), np.int64)
-            where = fixed, state, asked.world
-            count = c.choose_days(*where, rows, whose, heads, turns, how, wishes, offering)
-            offering = offering[:count]
-            on_day = room("on_day", count, len(how.on_day_bias))
-            c.read_days(columns, rows, whose, heads, turns, how, wishes, offering, on_day)
-            scores = offers.offer_heads(on_day, room)
-            c.choose_offers(*where, columns, rows, whose, scores, turns, how, offering, wishes)
-            c.conclude(state, asked.world, columns, asked.place, rows, whose, books, wishes)
+        decisions, where = len(asked.world), (fixed, state, asked.world)
+        books, turn = c.new_books(decisions), c.new_turn(decisions)
+        settings = self.settings.reserve, self.settings.conserves
+        c.open_books(state, asked.world, columns, *settings, books)
+        seen = columns, asked.place, no_turns(len(columns.negotiations))
+        x = room("turn", decisions, len(f.TURN))
+        on_day = room("on_day", decisions, len(how.on_day_bias))
+        for number in range(int(np.diff(columns.first).max())):
+            count = c.come(*where, number, ranked, books, how, seen, turn, x)
+            if count:
+                heads = offers.heads(known, turn.negotiation[:count], x[:count], room)
+                chosen = c.choose_days(*where, seen, how, turn, heads, on_day)
+                scores = offers.offer_heads(on_day[:chosen], room)
+                c.conclude(*where, seen, books, how, turn, count, scores)
 
 
 def play(
-    worlds: Worlds, policies: Sequence[ManyDecisions], log: Log | None = None, until: int = 10**6
+    worlds: Worlds,
+    policies: Sequence[ManyDecisions],
+    log: Log | None = None,
+    until: int = MOST_DAYS,
 ) -> int:
     """Play on with learners, each by the policy of its seat; how many joint decisions they made."""
     decisions = 0
@@ -111,8 +104,8 @@ def play(
         decisions += len(waiting)
         factory = worlds.state["asked"][waiting]
         chosen = worlds.fixed["policy"][waiting, factory]
-        for index, policy in enumerate(policies):
-            rows = waiting[chosen == index] if len(policies) > 1 else waiting
+        for index, learner in enumerate(learners):
+            rows = waiting[chosen == index]
             if len(rows):
-                policy.answer(worlds.fixed, worlds.state, rows)
+                learner.answer(worlds.fixed, worlds.state, rows)
     return decisions
