@@ -208,7 +208,9 @@ def _take_supplies(fixed, world, me, turn):  # type: ignore[no-untyped-def]
     for index in range(count):
         place = order[index]
         offer = world.table[world.talk[me, place]]
-        fits = kept[NEED] > 0.0 and offer[UNITS] <= kept[NEED] + _number(fixed, world, me, EXTRA_UNITS)
+        fits = kept[NEED] > 0.0 and offer[UNITS] <= kept[NEED] + _number(
+            fixed, world, me, EXTRA_UNITS
+        )
         if fits and offer[PRICE] <= _bid(fixed, world, me, turn):
             world.answer[me, place] = ACCEPT
             kept[NEED] -= offer[UNITS]
@@ -405,7 +407,9 @@ def _need(fixed, world, me):  # type: ignore[no-untyped-def]
         need = orders + gap if pays else max(0, orders - stock)
         need -= world.bought[me, today]
     # Money before stock: half of what is there stays.
-    return float(max(0, min(need, int(world.balance[me] * _number(fixed, world, me, SPENDABLE) / highest))))
+    return float(
+        max(0, min(need, int(world.balance[me] * _number(fixed, world, me, SPENDABLE) / highest)))
+    )
 
 
 @kernel
