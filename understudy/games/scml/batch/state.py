@@ -152,6 +152,7 @@ WORLD: Final = np.dtype(
         ("reply", "i1", PARTNERS),
         ("reply_offer", "i4", (PARTNERS, 3)),
         # what players keep
+        ("dice", "i8", FACTORIES),
         ("rolled", "i8", FACTORIES),
         ("kept", "f8", (FACTORIES, NUMBERS)),
         ("notes", "f8", (FACTORIES, PARTNERS, NOTES)),

@@ -17,7 +17,7 @@ from unittest import mock
 
 from scml.oneshot.agent import OneShotAgent
 
-from understudy.games.scml.batch.dice import number_of
+from understudy.games.scml.batch.dice import key_of, number_of
 from understudy.games.scml.engine.hosting.wrapping import own_calls, subclass
 from understudy.games.scml.engine.negotiation import NegotiationView
 
@@ -30,13 +30,13 @@ class Dice:
 
     def begin(self, seed: int, factories: int) -> None:
         """Another world."""
-        self._seed = seed
+        self._keys = [int(key_of(seed, factory)) for factory in range(factories)]
         self._rolled = [0] * factories
         self.factory = 0
 
     def _roll(self) -> int:
         self._rolled[self.factory] += 1
-        return int(number_of(self._seed, self.factory, self._rolled[self.factory]))
+        return int(number_of(self._keys[self.factory], self._rolled[self.factory]))
 
     def random(self) -> float:
         """In [0, 1)."""

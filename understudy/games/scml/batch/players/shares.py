@@ -11,12 +11,12 @@ def distribute(fixed, world, me, units, bins, count, fewest):  # type: ignore[no
         for index in range(count):
             bins[index] = 1 if index >= count - units else 0
         if units < count:
-            shuffle(fixed, world, me, bins, count)
+            shuffle(world, me, bins, count)
         return
     for index in range(count):
         bins[index] = fewest
     for _ in range(units - fewest * count):
-        bins[below(fixed, world, me, count)] += 1
+        bins[below(world, me, count)] += 1
 
 
 @kernel
@@ -31,4 +31,4 @@ def concentrate(fixed, world, me, units, bins, count, most, fewest):  # type: ig
         more = min(most - bins[index], units)
         bins[index] += more
         units -= more
-    shuffle(fixed, world, me, bins, count)
+    shuffle(world, me, bins, count)
