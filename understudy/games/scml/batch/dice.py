@@ -11,6 +11,8 @@ from understudy.games.scml.batch.kernels import kernel
 
 _MASK: Final = 0xFFFFFFFF
 _STRIDE: Final = 0x9E3779B9
+DRAWS: Final = 4
+"""From one number, where many are needed: of up to 16 things, none is likelier by 2**-16."""
 
 
 @kernel
@@ -70,9 +72,21 @@ def between(world, me, low, high):  # type: ignore[no-untyped-def]
 @kernel
 def shuffle(world, me, items, count):  # type: ignore[no-untyped-def]
     """Bring the first `count` items into a random order, from the back, as Python does."""
+    number = 0
     for last in range(count - 1, 0, -1):
-        other = below(world, me, last + 1)
+        # The high part of a product is drawn, the low part still good for another.
+        number = (number & _MASK if (count - 1 - last) % DRAWS else roll(world, me)) * (last + 1)
+        other = number >> 32
         items[last], items[other] = items[other], items[last]
+
+
+@kernel
+def scatter(world, me, units, bins, count):  # type: ignore[no-untyped-def]
+    """Put each unit into one of the first `count` bins."""
+    number = 0
+    for unit in range(units):
+        number = (number & _MASK if unit % DRAWS else roll(world, me)) * count
+        bins[number >> 32] += 1
 
 
 @kernel

@@ -192,10 +192,10 @@ def _deal(fixed, world, me, units, bins, count, concentration, may_leave_out):  
     is_concentrated = uniform(world, me) < concentration
     is_equal = uniform(world, me) > EQUAL
     if is_concentrated:
-        concentrate(fixed, world, me, units, bins, count, most, 0 if may_leave_out else 1)
+        concentrate(world, me, units, bins, count, most, 0 if may_leave_out else 1)
         return
     fewest = units // count if is_equal else 1
-    distribute(fixed, world, me, units, bins, count, 0 if may_leave_out else fewest)
+    distribute(world, me, units, bins, count, 0 if may_leave_out else fewest)
 
 
 # --- what it needs and pays ----------------------------------------------------------------------
