@@ -155,6 +155,7 @@ WORLD: Final = np.dtype(
         ("reply", "i8", PARTNERS),
         ("reply_offer", "i8", (PARTNERS, 3)),
         # what players keep
+        ("dice", "i8", FACTORIES),
         ("rolled", "i8", FACTORIES),
         ("kept", "f8", (FACTORIES, NUMBERS)),
         ("notes", "f8", (FACTORIES, PARTNERS, NOTES)),
@@ -170,5 +171,5 @@ WORLD: Final = np.dtype(
     ],
     align=True,
 )
-"""All that changes. What players look at has 64 bits: of other sizes, each function would be compiled
-once more."""
+"""All that changes. What players look at has 64 bits: for another size, each function that is given
+such a number would be compiled once more."""
