@@ -35,7 +35,7 @@ class _Layer:
             for name, values in self.weights.items()
             if values.ndim == 2
         }
-        self.inverse = 1 / self.weights["standard.std"]
+        self.inverse = np.asarray(1 / self.weights["standard.std"], np.float32)
 
     def linear(self, name: str, x: Array) -> Array:
         """A linear layer."""

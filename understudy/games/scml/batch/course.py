@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from understudy.games.scml.batch.dice import pick_up
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.market import close_market, found_market, open_market
 from understudy.games.scml.batch.players import ask
@@ -29,7 +30,7 @@ def found(fixed, world):  # type: ignore[no-untyped-def]
     world.kept[:] = 0.0
     world.notes[:] = 0.0
     for me in range(fixed.factories):
-        world.rolled[me] = 0
+        pick_up(fixed, world, me)
     open_market(fixed, world)
     for me in range(fixed.factories):
         ask.make(fixed, world, me)

@@ -15,8 +15,7 @@ from understudy.errors import InputError
 from understudy.games.scml.batch.dice import number_of
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.state import CROWD, FACTORIES, FIXED, LEVELS, MOST_DAYS
-from understudy.games.scml.domain import RULES, Track
-from understudy.games.scml.engine.config import LINES
+from understudy.games.scml.domain import LINES, RULES, Track
 
 SUPPLY_LOW, SUPPLY_HIGH, SURE_LOW, SURE_HIGH, CAP, STORAGE_LOW, STORAGE_HIGH, DISPOSAL = range(8)
 """How a track's worlds are drawn: supply as a share of the lines, how predictable a factory's

@@ -17,7 +17,7 @@ from unittest import mock
 
 from scml.oneshot.agent import OneShotAgent
 
-from understudy.games.scml.batch.dice import number_of
+from understudy.games.scml.batch.dice import DRAWS, key_of, number_of
 from understudy.games.scml.engine.hosting.wrapping import own_calls, subclass
 from understudy.games.scml.engine.negotiation import NegotiationView
 
@@ -30,13 +30,13 @@ class Dice:
 
     def begin(self, seed: int, factories: int) -> None:
         """Another world."""
-        self._seed = seed
+        self._keys = [int(key_of(seed, factory)) for factory in range(factories)]
         self._rolled = [0] * factories
         self.factory = 0
 
     def _roll(self) -> int:
         self._rolled[self.factory] += 1
-        return int(number_of(self._seed, self.factory, self._rolled[self.factory]))
+        return int(number_of(self._keys[self.factory], self._rolled[self.factory]))
 
     def random(self) -> float:
         """In [0, 1)."""
@@ -44,6 +44,13 @@ class Dice:
 
     def _below(self, count: int) -> int:
         return (self._roll() * count) >> 32
+
+    def _many(self, counts: Sequence[int]) -> Iterator[int]:
+        """One below each of these numbers, DRAWS of them from one roll."""
+        number = 0
+        for index, count in enumerate(counts):
+            number = (number % 2**32 if index % DRAWS else self._roll()) * count
+            yield number >> 32
 
     def randint(self, low: int, high: int) -> int:
         """Of the whole numbers low to high."""
@@ -53,8 +60,8 @@ class Dice:
 
     def shuffle(self, items: list[Any]) -> None:
         """From the back, as Python does."""
-        for last in range(len(items) - 1, 0, -1):
-            other = self._below(last + 1)
+        lasts = range(len(items) - 1, 0, -1)
+        for last, other in zip(lasts, self._many([last + 1 for last in lasts]), strict=True):
             items[last], items[other] = items[other], items[last]
 
     def sample(self, items: Sequence[Any], count: int) -> list[Any]:
@@ -71,7 +78,7 @@ class Dice:
         """Python's of a sequence; numpy's of so many numbers below `items`."""
         if size is None:
             return items[self._below(len(items))]
-        return [self._below(items) for _ in range(size)]
+        return list(self._many([items] * size))
 
     def uniform(self, low: float, high: float) -> float:
         """As Python's."""

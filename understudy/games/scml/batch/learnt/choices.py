@@ -122,7 +122,7 @@ def open_books(state, asked, columns, reserve, conserves, books):  # type: ignor
 
 
 @kernel
-def come(fixed, state, asked, number, ranked, books, how, seen, turn, out):  # type: ignore[no-untyped-def]
+def come(state, asked, number, ranked, books, how, seen, turn, out):  # type: ignore[no-untyped-def]
     """Turn `number` of all decisions that have so many: features as L3 reads them; how many.
 
     Where L1 leaves nothing but to end, nobody needs to be asked.
@@ -140,7 +140,7 @@ def come(fixed, state, asked, number, ranked, books, how, seen, turn, out):  # t
         served[BUYING if buys else SELLING] += 1
         if not turns.safe[negotiation] and turns.baseline[negotiation, p.OFFER_UNITS] <= 0:
             world = state[asked[decision]]
-            _luck(fixed[asked[decision]], world, how.response_temperature)
+            _luck(world, how.response_temperature)
             _reply(world, places[negotiation], END, turn.offer[count])
             continue
         turn.decision[count], turn.negotiation[count] = decision, negotiation
@@ -176,13 +176,13 @@ def draw(scores, temperature, chances, luck):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _luck(fixed, world, temperature):  # type: ignore[no-untyped-def]
+def _luck(world, temperature):  # type: ignore[no-untyped-def]
     """The next number of who decides; none where nothing is left to it."""
-    return uniform(fixed, world, world.asked) if temperature > 0.0 else 0.0
+    return uniform(world, world.asked) if temperature > 0.0 else 0.0
 
 
 @kernel
-def choose_days(fixed, state, asked, seen, how, turn, heads, on_day):  # type: ignore[no-untyped-def]
+def choose_days(state, asked, seen, how, turn, heads, on_day):  # type: ignore[no-untyped-def]
     """What to answer; of those that will offer the day, and what units and price are read from.
 
     Returns how many will offer.
@@ -195,7 +195,7 @@ def choose_days(fixed, state, asked, seen, how, turn, heads, on_day):  # type: i
             scores[ACCEPT] = -math.inf
         if turns.baseline[negotiation, p.OFFER_UNITS] <= 0:
             scores[REJECT] = -math.inf
-        luck = _luck(fixed[at], state[at], how.response_temperature)
+        luck = _luck(state[at], how.response_temperature)
         response = draw(scores[:_ANSWER], how.response_temperature, how.chances, luck)
         turn.response[row] = response
         if response == REJECT:
@@ -203,7 +203,7 @@ def choose_days(fixed, state, asked, seen, how, turn, heads, on_day):  # type: i
             for day in range(DAYS):
                 if turns.left[negotiation, day] <= 0:
                     days[day] = -math.inf
-            luck = _luck(fixed[at], state[at], how.offer_temperature)
+            luck = _luck(state[at], how.offer_temperature)
             day = draw(days, how.offer_temperature, how.chances, luck)
             turn.offer[row, p.OFFER_AHEAD] = day
             facts = columns.facts[turn.decision[row]]
@@ -235,7 +235,7 @@ def _on(facts, columns, negotiation, turns, day):  # type: ignore[no-untyped-def
 
 
 @kernel
-def conclude(fixed, state, asked, seen, books, how, turn, count, heads):  # type: ignore[no-untyped-def]
+def conclude(state, asked, seen, books, how, turn, count, heads):  # type: ignore[no-untyped-def]
     """Units and prices; L1 guards what is wished for; what gets through is the reply, and is taken
     from the books."""
     columns, places, turns = seen
@@ -244,7 +244,7 @@ def conclude(fixed, state, asked, seen, books, how, turn, count, heads):  # type
         decision, negotiation = turn.decision[row], turn.negotiation[row]
         which, facts = asked[decision], columns.facts[decision]
         rest = facts, columns, negotiation, turns
-        base = _choose_offer(fixed[which], state[which], *rest, how, heads[index], turn.offer[row])
+        base = _choose_offer(state[which], *rest, how, heads[index], turn.offer[row])
         if base <= 0:
             turn.response[row] = END
     for row in range(count):
@@ -260,7 +260,7 @@ def conclude(fixed, state, asked, seen, books, how, turn, count, heads):  # type
 
 
 @kernel
-def _choose_offer(fixed, world, facts, columns, negotiation, turns, how, heads, offer):  # type: ignore[no-untyped-def]
+def _choose_offer(world, facts, columns, negotiation, turns, how, heads, offer):  # type: ignore[no-untyped-def]
     """Units and price for the day that was chosen; returns the units of L1's baseline on it."""
     options = _UNITS[1] if how.is_direct else _UNITS[0]
     left, base = _on(facts, columns, negotiation, turns, offer[p.OFFER_AHEAD])
@@ -269,10 +269,10 @@ def _choose_offer(fixed, world, facts, columns, negotiation, turns, how, heads, 
     for option in range(options):
         if not 1 <= option + shift <= max(left, 1):
             units[option] = -math.inf
-    luck = _luck(fixed, world, how.offer_temperature)
+    luck = _luck(world, how.offer_temperature)
     option = draw(units, how.offer_temperature, how.chances, luck)
     offer[p.OFFER_UNITS] = min(max(option + shift, 1), max(left, 1))
-    luck = _luck(fixed, world, how.offer_temperature)
+    luck = _luck(world, how.offer_temperature)
     option = draw(heads[options:], how.offer_temperature, how.chances, luck)
     low, high = p.price_range(facts, columns.negotiations[negotiation, p.BUYS] != 0)
     if how.is_direct:

@@ -1,6 +1,7 @@
 """HRL-XF as the learners of many worlds: all that wait decide together, `agent/hrl.py` in rows."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class ManyDecisions:
         goals = self._goals(state, asked)
         ranked = self._rank(asked, seen, goals, state_of)
         known = self._offers.before_turns(seen, goals, state_of, self._room)
-        self._take_turns(fixed, state, asked, ranked, known)
+        self._take_turns(state, asked, ranked, known)
         c.hand_in(state, waiting)
 
     def _goals(self, state: Array, asked: Questions) -> Float32s:
@@ -72,11 +73,11 @@ class ManyDecisions:
         return priorities(self._scores(seen, goals, state_of, first, self._room), first)
 
     def _take_turns(
-        self, fixed: Array, state: Array, asked: Questions, ranked: Priorities, known: Float32s
+        self, state: Array, asked: Questions, ranked: Priorities, known: Float32s
     ) -> None:
         """One after the other: what one negotiation promises is gone for those after it."""
         columns, offers, how, room = asked.columns, self._offers, self._drawing, self._room
-        decisions, where = len(asked.world), (fixed, state, asked.world)
+        decisions, where = len(asked.world), (state, asked.world)
         books, turn = c.new_books(decisions), c.new_turn(decisions)
         settings = self.settings.reserve, self.settings.conserves
         c.open_books(state, asked.world, columns, *settings, books)
@@ -92,11 +93,15 @@ class ManyDecisions:
                 c.conclude(*where, seen, books, how, turn, count, scores)
 
 
+class Learner(Protocol):
+    """Whoever can answer for the learners of worlds."""
+
+    def answer(self, fixed: Array, state: Array, waiting: Ints) -> None:
+        """Decide in all worlds that wait; the answers are in their records."""
+
+
 def play(
-    worlds: Worlds,
-    policies: Sequence[ManyDecisions],
-    log: Log | None = None,
-    until: int = MOST_DAYS,
+    worlds: Worlds, learners: Sequence[Learner], log: Log | None = None, until: int = MOST_DAYS
 ) -> int:
     """Play on with learners, each by the policy of its seat; how many joint decisions they made."""
     decisions = 0

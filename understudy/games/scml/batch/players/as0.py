@@ -175,7 +175,7 @@ def _prefer(fixed, world, me, places, count):  # type: ignore[no-untyped-def]
     for index in range(best, count):
         others[index - best] = places[index]
     extra = min(EXTRA, count - best)
-    sample(fixed, world, me, others, count - best, extra, places[best:])
+    sample(world, me, others, count - best, extra, places[best:])
     return best + extra
 
 
@@ -189,11 +189,11 @@ def _deal_out_today(fixed, world, me, buys, places, count, units_of):  # type: i
     if count == 0 or needs <= 0:
         return
     count = _prefer(fixed, world, me, chosen, count)
-    shuffle(fixed, world, me, chosen, count)
+    shuffle(world, me, chosen, count)
     count = max(1, int(_share(world, me) * count))
     if needs < count:
-        asked = between(fixed, world, me, 1, needs)
-        sample(fixed, world, me, chosen, count, asked, world.list_d)
+        asked = between(world, me, 1, needs)
+        sample(world, me, chosen, count, asked, world.list_d)
         bundles.deal_out(fixed, world, me, needs, world.list_d, asked, units_of)
     else:
         bundles.deal_out(fixed, world, me, needs, chosen, count, units_of)

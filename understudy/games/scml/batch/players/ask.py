@@ -22,6 +22,7 @@ NATIVE: Final = {
     "SyncRandom": SYNC_RANDOM,
     "Greedy": GREEDY,
     "Steward": STEWARD,
+    "TunedSteward": STEWARD,
     "Penguin": PENGUIN,
     "AS0": AS0,
     "L1": L1,

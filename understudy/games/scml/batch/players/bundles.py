@@ -167,7 +167,7 @@ def accept_bundle(world, me, places, count, bits):  # type: ignore[no-untyped-de
 def deal_out(fixed, world, me, units, places, count, units_of):  # type: ignore[no-untyped-def]
     """Units over the first `count` partners, at least one for each if there are enough."""
     bins = world.list_c
-    distribute(fixed, world, me, units, bins, count, 1)
+    distribute(world, me, units, bins, count, 1)
     for index in range(count):
         units_of[places[index]] = bins[index]
 
@@ -212,7 +212,7 @@ def offer_ahead(fixed, world, me, buys, places, count, looks_back):  # type: ign
         if ahead == 3 and looks_back and not buys:
             units *= speech.sold_for(world, me, day - 1) <= fixed.lines[me]
         if day < fixed.days and units > 0 and end > start:
-            distribute(fixed, world, me, units, bins, end - start, 1)
+            distribute(world, me, units, bins, end - start, 1)
             for index in range(end - start):
                 if bins[index] > 0:
                     speech.propose(world, me, places[start + index], bins[index], day, price)

@@ -14,8 +14,9 @@ from understudy.games.scml.domain import ROUNDS
 
 TARGET, AHEAD_SHARE = 0.75, 0.9
 """Share of the lines to be sold; share of the highest price below which it sells nothing ahead."""
-EXPONENT, STEP_SLACK, OPP_SLACK, OPP_ACC_SLACK, RANGE_SLACK, BEST_SELLING, BEST_BUYING = range(7)
-"""What it keeps: how it gives way, drawn when it is made; and the best prices of the day."""
+STEP_SLACK, OPP_SLACK, OPP_ACC_SLACK, RANGE_SLACK, BEST_SELLING, BEST_BUYING, SHARES = range(7)
+"""What it keeps: how it gives way, drawn when it is made; the best prices of the day; and from
+SHARES on, the share of the best price that is good enough in each round."""
 BEST_OPP, BEST_OPP_ACC = range(2)
 """Of each partner: the best price of the day, and ever agreed."""
 
@@ -24,11 +25,13 @@ BEST_OPP, BEST_OPP_ACC = range(2)
 def make(fixed, world, me):  # type: ignore[no-untyped-def]
     """Draw how it gives way."""
     kept = world.kept[me]
-    kept[EXPONENT] = 0.2 + uniform(fixed, world, me) * 0.8
-    kept[STEP_SLACK] = uniform(fixed, world, me) * 0.1 + 0.05
-    kept[OPP_SLACK] = uniform(fixed, world, me) * 0.1 + 0.05
-    kept[OPP_ACC_SLACK] = uniform(fixed, world, me) * 0.1 + 0.05
-    kept[RANGE_SLACK] = uniform(fixed, world, me) * 0.2 + 0.05
+    exponent = 0.2 + uniform(world, me) * 0.8
+    for turn in range(ROUNDS):
+        kept[SHARES + turn] = ((ROUNDS - turn - 1) / (ROUNDS - 1)) ** exponent
+    kept[STEP_SLACK] = uniform(world, me) * 0.1 + 0.05
+    kept[OPP_SLACK] = uniform(world, me) * 0.1 + 0.05
+    kept[OPP_ACC_SLACK] = uniform(world, me) * 0.1 + 0.05
+    kept[RANGE_SLACK] = uniform(world, me) * 0.2 + 0.05
 
 
 @kernel
@@ -62,7 +65,7 @@ def propose(fixed, world, me, place):  # type: ignore[no-untyped-def]
     units, day = _wanted(fixed, world, me, place)
     buys = speech.is_supplier(place)
     low, high = _price_range(world, me, place, day != world.day)
-    share = _share(world.kept[me, EXPONENT], speech.round_of(world, me, place))
+    share = world.kept[me, SHARES + speech.round_of(world, me, place)]
     price = int(high - share * (high - low)) if buys else int(low + share * (high - low))
     speech.propose(world, me, place, units, day, price)
 
@@ -82,7 +85,7 @@ def respond(fixed, world, me, place):  # type: ignore[no-untyped-def]
     low, high = _price_range(world, me, place, not today)
     share = AHEAD_SHARE
     if today:
-        share = _share(kept[EXPONENT], speech.round_of(world, me, place))
+        share = kept[SHARES + speech.round_of(world, me, place)]
     is_good = (high - price if buys else price - low) >= share * (high - low)
     if today:
         if buys:
@@ -103,7 +106,7 @@ def _wanted(fixed, world, me, place):  # type: ignore[no-untyped-def]
         days, count = world.list_a, world.last_day - world.day + 1
         for index in range(count):
             days[index] = world.day + index
-        shuffle(fixed, world, me, days, count)
+        shuffle(world, me, days, count)
         for index in range(count):
             needs = _needed_on(fixed, world, me, buys, days[index])
             most = max(min(needs, float(fixed.most_units)), 1.0)
@@ -111,11 +114,11 @@ def _wanted(fixed, world, me, place):  # type: ignore[no-untyped-def]
             if needs > 0.0 and most >= 1.0:
                 fewest = max(1, int(0.5 + most * world.day / fixed.days))
                 if fewest < int(most):
-                    fewest = between(fixed, world, me, fewest, int(most))
+                    fewest = between(world, me, fewest, int(most))
                 return fewest, days[index]
     most = min(max(min(needs, float(fixed.most_units)), 1.0), float(lines))
     fewest = max(1, int(0.5 + most * world.day / fixed.days))
-    return between(fixed, world, me, fewest, int(most)), world.day
+    return between(world, me, fewest, int(most)), world.day
 
 
 @kernel
@@ -157,9 +160,3 @@ def _price_range(world, me, place, ahead):  # type: ignore[no-untyped-def]
     best = max(best, notes[BEST_OPP] * (1 - kept[OPP_SLACK]))
     best = max(best, notes[BEST_OPP_ACC] * (1 - kept[OPP_ACC_SLACK]))
     return int(min(high * (1 - kept[RANGE_SLACK]), best)), int(high)
-
-
-@kernel
-def _share(exponent, turn):  # type: ignore[no-untyped-def]
-    """Of the best price that is good enough in a round."""
-    return ((ROUNDS - turn - 1) / (ROUNDS - 1)) ** exponent

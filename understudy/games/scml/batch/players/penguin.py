@@ -81,7 +81,7 @@ def _deal_out_today(fixed, world, me, buys, places, count, units_of):  # type: i
         chosen[index] = places[index]
         units_of[places[index]] = 0
     if count > 0 and needs > 0:
-        shuffle(fixed, world, me, chosen, count)
+        shuffle(world, me, chosen, count)
         asked = max(1, int(TODAY_SHARE * count))
         bundles.deal_out(fixed, world, me, needs, chosen, asked, units_of)
 

@@ -12,15 +12,15 @@ ACCEPTS, ENDS = 0.1, 0.005
 def propose(fixed, world, me, place):  # type: ignore[no-untyped-def]
     """Any that is allowed."""
     product = world.product[world.talk[me, place]]
-    units = between(fixed, world, me, 1, fixed.most_units)
-    day = between(fixed, world, me, world.day, world.last_day)
-    price = between(fixed, world, me, world.low[product], world.high[product])
+    units = between(world, me, 1, fixed.most_units)
+    day = between(world, me, world.day, world.last_day)
+    price = between(world, me, world.low[product], world.high[product])
     speech.propose(world, me, place, units, day, price)
 
 
 @kernel
 def respond(fixed, world, me, place):  # type: ignore[no-untyped-def]
     """Mostly a rejection."""
-    if uniform(fixed, world, me) < ENDS:
+    if uniform(world, me) < ENDS:
         return END
-    return ACCEPT if uniform(fixed, world, me) < ACCEPTS else REJECT
+    return ACCEPT if uniform(world, me) < ACCEPTS else REJECT

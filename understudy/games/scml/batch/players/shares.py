@@ -1,26 +1,25 @@
 """Units dealt out over partners by chance (scml.common.distribute, which many agents copy)."""
 
-from understudy.games.scml.batch.dice import below, shuffle
+from understudy.games.scml.batch.dice import scatter, shuffle
 from understudy.games.scml.batch.kernels import kernel
 
 
 @kernel
-def distribute(fixed, world, me, units, bins, count, fewest):  # type: ignore[no-untyped-def]
+def distribute(world, me, units, bins, count, fewest):  # type: ignore[no-untyped-def]
     """Units into the first `count` bins; where there are enough for all, no bin below `fewest`."""
     if units <= count:
         for index in range(count):
             bins[index] = 1 if index >= count - units else 0
         if units < count:
-            shuffle(fixed, world, me, bins, count)
+            shuffle(world, me, bins, count)
         return
     for index in range(count):
         bins[index] = fewest
-    for _ in range(units - fewest * count):
-        bins[below(fixed, world, me, count)] += 1
+    scatter(world, me, units - fewest * count, bins, count)
 
 
 @kernel
-def concentrate(fixed, world, me, units, bins, count, most, fewest):  # type: ignore[no-untyped-def]
+def concentrate(world, me, units, bins, count, most, fewest):  # type: ignore[no-untyped-def]
     """The same over as few bins as possible, at most `most` in each."""
     for index in range(count):
         bins[index] = fewest if index < units else 0
@@ -31,4 +30,4 @@ def concentrate(fixed, world, me, units, bins, count, most, fewest):  # type: ig
         more = min(most - bins[index], units)
         bins[index] += more
         units -= more
-    shuffle(fixed, world, me, bins, count)
+    shuffle(world, me, bins, count)

@@ -111,7 +111,7 @@ def _offer(fixed, world, me, partners, count, is_first):  # type: ignore[no-unty
 @kernel
 def _deal_out_today(fixed, world, me, partners, count, units):  # type: ignore[no-untyped-def]
     """Units for each partner. The partners are shuffled; the last get none."""
-    shuffle(fixed, world, me, partners, count)
+    shuffle(world, me, partners, count)
     for index in range(count):
         units[index] = 0
     asked = min(count, max(1, int(TODAY_SHARE * count)))
@@ -135,7 +135,7 @@ def _deal_out_side(fixed, world, me, partners, count, units, buys, needs):  # ty
             found += 1
     if found == 0 or needs < 1:
         return
-    shuffle(fixed, world, me, active, found)
+    shuffle(world, me, active, found)
     _deal(fixed, world, me, needs, bins, found, TODAY_CONCENTRATION, True)
     for index in range(found):
         units[active[index]] = bins[index]
@@ -162,7 +162,7 @@ def _draw_day(fixed, world, me, needs):  # type: ignore[no-untyped-def]
         if needs[ahead] != NONE:
             days[count] = ahead
             count += 1
-    shuffle(fixed, world, me, days, count)
+    shuffle(world, me, days, count)
     return days[0] if count > 0 else NONE
 
 
@@ -189,13 +189,13 @@ def _deal_out_day(fixed, world, me, partners, count, buys, ahead, needs):  # typ
 def _deal(fixed, world, me, units, bins, count, concentration, may_leave_out):  # type: ignore[no-untyped-def]
     most = fixed.most_units
     units = min(units, most * count)
-    is_concentrated = uniform(fixed, world, me) < concentration
-    is_equal = uniform(fixed, world, me) > EQUAL
+    is_concentrated = uniform(world, me) < concentration
+    is_equal = uniform(world, me) > EQUAL
     if is_concentrated:
-        concentrate(fixed, world, me, units, bins, count, most, 0 if may_leave_out else 1)
+        concentrate(world, me, units, bins, count, most, 0 if may_leave_out else 1)
         return
     fewest = units // count if is_equal else 1
-    distribute(fixed, world, me, units, bins, count, 0 if may_leave_out else fewest)
+    distribute(world, me, units, bins, count, 0 if may_leave_out else fewest)
 
 
 # --- what it needs and pays ----------------------------------------------------------------------
