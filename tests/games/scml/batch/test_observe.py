@@ -7,7 +7,7 @@ from understudy.games.scml.batch.observe import questions_of
 from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.view.observe import observed
 
-PLAYERS = ["HRL", "HRL", "Watched L1", "Greedy", "Random", "Steward"]
+PLAYERS = ["HRL", "HRL", "Watched L1", "Watched L1", "Greedy", "Random", "Steward"]
 
 
 def compare(config, players, seed, conserve):
