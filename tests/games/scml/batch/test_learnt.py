@@ -5,14 +5,17 @@ import pytest
 
 from tests.games.scml.batch import live
 from understudy.games.scml.agent.policy import SHIPPED, policy_of
-from understudy.games.scml.batch.learnt.choices import draw
+from understudy.games.scml.batch.learnt.choices import draw, new_books, open_books
 from understudy.games.scml.batch.learnt.histories import Histories
 from understudy.games.scml.batch.learnt.networks import ManyScores
-from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
+from understudy.games.scml.batch.learnt.policy import ManyDecisions, play, play_in_threads
 from understudy.games.scml.batch.learnt.room import Room
+from understudy.games.scml.batch.observe import questions_of
 from understudy.games.scml.batch.setup import Seat, record_of
+from understudy.games.scml.batch.speech import is_supplier
 from understudy.games.scml.batch.state import END
 from understudy.games.scml.batch.worlds import Log, Worlds
+from understudy.games.scml.domain import COUNTER_ALL
 from understudy.games.scml.engine.config import draw as draw_world
 from understudy.games.scml.view import features as f
 
@@ -110,7 +113,7 @@ def test_equal_negotiations_score_the_same_wherever_they_lie():
     seen, goals = Seen(), np.zeros((3, 16), np.float32)
     seen.thread = thread
     seen.static, seen.situation = static.astype(np.float32), situation.astype(np.float32)
-    scores = ManyScores(POLICY.l4)(seen, goals, state_of, first, Room())
+    scores = ManyScores(POLICY.l4)(seen, goals, state_of, first)
     overall = np.concatenate([seen.static, seen.situation, goals], axis=1)
     for decision in range(3):
         rows = slice(first[decision], first[decision + 1])
@@ -125,3 +128,44 @@ def test_drawn_by_their_chances(luck, expected):
     scores = np.array([-np.inf, 0.0, np.log(3.0), -np.inf], np.float32)
     assert draw(scores, 1.0, np.zeros(4), luck) == expected
     assert draw(scores, 0.0, np.zeros(4), luck) == 2
+
+
+def test_what_others_may_still_take_up_binds_capacity():
+    """A partner that is not decided about has our offer: L1 keeps money and lines for it."""
+    worlds, many = Worlds(records(1)), ManyDecisions(POLICY)
+    while True:
+        waiting = worlds.play()
+        world = worlds.state[0]
+        me = int(world["asked"])
+        if world["call"] == COUNTER_ALL and world["num_heard"][me] >= 2:
+            break
+        many.answer(worlds.fixed, worlds.state, waiting)
+    place, today = int(world["heard"][me, 0]), int(world["day"])
+    world["heard"][me, :-1] = world["heard"][me, 1:]
+    world["num_heard"][me] -= 1
+    world["bound"][me, place] = 3, today, 7
+    columns, books = questions_of(worlds.fixed, worlds.state, waiting).columns, new_books(1)
+    open_books(worlds.state, waiting, columns, 0.1, False, books)
+    bought, sold = (3, 0) if is_supplier(place) else (0, 3)
+    assert books.own.committed.tolist() == [[0, 0]]
+    assert books.bound.committed.tolist() == [[bought, sold]]
+    assert books.bound.ordered[0, 0] - books.own.ordered[0, 0] == sold
+    cost = 7 if bought else int(worlds.fixed["cost"][0, me])
+    assert books.own.money[0, 0] - books.bound.money[0, 0] == 3 * cost
+    world["open"][me, place] = 0  # that talk is over: signed, or never will be
+    open_books(worlds.state, waiting, columns, 0.1, False, books)
+    assert books.bound.committed.tolist() == [[0, 0]]
+
+
+def test_a_network_on_a_device_plays_the_same():
+    plain, torch = Worlds(records(3)), Worlds(records(3))
+    play(plain, [ManyDecisions(POLICY)])
+    play(torch, [ManyDecisions(POLICY, device="cpu")])
+    assert torch.scores.tolist() == plain.scores.tolist()
+
+
+def test_threads_give_the_same_worlds():
+    together, apart = Worlds(records(5)), Worlds(records(5))
+    decisions = play(together, [ManyDecisions(POLICY)])
+    assert play_in_threads(apart, lambda: [ManyDecisions(POLICY)], 2) == decisions
+    assert apart.scores.tolist() == together.scores.tolist()

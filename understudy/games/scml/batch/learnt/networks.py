@@ -28,13 +28,11 @@ class ManyScores:
         self._layer, weights = layer, layer.weights
         self._mean, self._inverse = weights["standard.mean"], layer.inverse
         self._own, self._shared = np.split(layer.turned["each.0.weight"], [len(f.THREAD)])
-        self._weights, self._turned = weights, layer.turned
+        self._weights, self._turned, self._room = weights, layer.turned, Room()
 
-    def __call__(
-        self, seen: Observed, goals: Float32s, state_of: Ints, first: Ints, room: Room
-    ) -> Float32s:
+    def __call__(self, seen: Observed, goals: Float32s, state_of: Ints, first: Ints) -> Float32s:
         """A score for each negotiation."""
-        own, weights, turned = len(f.THREAD), self._weights, self._turned
+        own, weights, turned, room = len(f.THREAD), self._weights, self._turned, self._room
         decisions, negotiations, width = len(first) - 1, len(state_of), len(self._own[0])
         x = room("overall", decisions, len(f.OVERALL) + NUM_GOALS)
         how = self._mean[own:], self._inverse[own:]
@@ -58,51 +56,53 @@ class ManyOffers:
 
     def __init__(self, layer: Offers) -> None:
         weights, turned = layer.weights, layer.turned
+        self._room, self.history = Room(), layer.history
         self._histories = Histories(layer.history)
-        self._mean, self._inverse = weights["standard.mean"], layer.inverse
+        self.mean, self.inverse = weights["standard.mean"], layer.inverse
         parts = np.split(turned["torso.0.weight"], [STATE, THREAD, TURN])
-        self._of_state, self._of_thread, self._of_turn, self._of_history = parts
-        self._bias = weights["torso.0.bias"]
-        self._second, self._second_bias = turned["torso.2.weight"], weights["torso.2.bias"]
-        self._heads, self._heads_bias = _together(layer, "response", "day", "offer")
-        self._offer, self._offer_bias = _together(layer, "units", "price")
+        self.of_state, self.of_thread, self.of_turn, self.of_history = parts
+        self.bias = weights["torso.0.bias"]
+        self.second, self.second_bias = turned["torso.2.weight"], weights["torso.2.bias"]
+        self.heads_weight, self.heads_bias = _together(layer, "response", "day", "offer")
+        self.offer_weight, self.offer_bias = _together(layer, "units", "price")
         self.on_day, self.on_day_bias = turned["on_day.weight"], weights["on_day.bias"]
-        self.turn_mean, self.turn_inverse = self._mean[THREAD:TURN], self._inverse[THREAD:TURN]
+        self.turn_mean, self.turn_inverse = self.mean[THREAD:TURN], self.inverse[THREAD:TURN]
 
-    def before_turns(self, seen: Observed, goals: Float32s, state_of: Ints, room: Room) -> Float32s:
+    def before_turns(self, seen: Observed, goals: Float32s, state_of: Ints) -> Float32s:
         """The first layer's sum of all that is known before the first turn, [negotiations, ...]."""
-        width = len(self._bias)
+        width, room = len(self.bias), self._room
         x = room("state", len(seen.static), STATE)
         temporal = seen.temporal.reshape(len(seen.temporal), -1)
         parts = [seen.static, temporal, seen.situation, goals]
-        put_standard(parts, self._mean[:STATE], self._inverse[:STATE], x)
-        of_state = product(x, self._of_state, room("of_state", len(x), width))
+        put_standard(parts, self.mean[:STATE], self.inverse[:STATE], x)
+        of_state = product(x, self.of_state, room("of_state", len(x), width))
         x = room("threads", len(seen.thread), THREAD - STATE)
-        put_standard([seen.thread], self._mean[STATE:THREAD], self._inverse[STATE:THREAD], x)
-        known = product(x, self._of_thread, room("known", len(x), width))
+        put_standard([seen.thread], self.mean[STATE:THREAD], self.inverse[STATE:THREAD], x)
+        known = product(x, self.of_thread, room("known", len(x), width))
         if seen.length.any():
             ends, spoken = self._histories(seen.history, seen.length, room)
-            more = product(ends, self._of_history, room("of_history", len(ends), width))
+            more = product(ends, self.of_history, room("of_history", len(ends), width))
             add_rows(known, spoken, more)
         add_each(known, of_state, state_of)
         return known
 
-    def heads(self, known: Float32s, rows: Ints, turn: Float32s, room: Room) -> Float32s:
+    def heads(self, known: Float32s, rows: Ints, turn: Float32s) -> Float32s:
         """Scores of responses and days, and what an offer is made of, of negotiations whose turn
         has come, [rows, ...]."""
-        count, width = len(rows), len(self._bias)
-        x = product(turn, self._of_turn, room("first", count, width))
-        add_and_bend(x, known, rows, self._bias)
-        x = product(x, self._second, room("second", count, width))
-        bend(x, self._second_bias)
-        found = product(x, self._heads, room("heads", count, len(self._heads_bias)))
-        found += self._heads_bias
+        count, width, room = len(rows), len(self.bias), self._room
+        x = product(turn, self.of_turn, room("first", count, width))
+        add_and_bend(x, known, rows, self.bias)
+        x = product(x, self.second, room("second", count, width))
+        bend(x, self.second_bias)
+        found = product(x, self.heads_weight, room("heads", count, len(self.heads_bias)))
+        found += self.heads_bias
         return found
 
-    def offer_heads(self, on_day: Float32s, room: Room) -> Float32s:
+    def offer_heads(self, on_day: Float32s) -> Float32s:
         """Scores of units and prices, [rows, ...]."""
-        found = product(on_day, self._offer, room("offers", len(on_day), len(self._offer_bias)))
-        found += self._offer_bias
+        space = self._room("offers", len(on_day), len(self.offer_bias))
+        found = product(on_day, self.offer_weight, space)
+        found += self.offer_bias
         return found
 
 

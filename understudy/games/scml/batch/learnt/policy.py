@@ -1,7 +1,9 @@
 """HRL-XF as the learners of many worlds: all that wait decide together, `agent/hrl.py` in rows."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,22 +22,47 @@ from understudy.games.scml.view.observe import Observed, observed
 from understudy.games.scml.view.turns import no_turns
 
 
+class OfferNetwork(Protocol):
+    """L3, wherever it is computed: see `ManyOffers`."""
+
+    def before_turns(self, seen: Observed, goals: Float32s, state_of: Ints) -> Any:
+        """All that is known before the first turn, as `heads` wants it."""
+
+    def heads(self, known: Any, rows: Ints, turn: Float32s) -> Float32s:
+        """Scores of responses and days, and what an offer is made of."""
+
+    def offer_heads(self, on_day: Float32s) -> Float32s:
+        """Scores of units and prices."""
+
+
+def _on_device(offers: ManyOffers, device: str) -> OfferNetwork:
+    from understudy.games.scml.batch.learnt.torch_networks import TorchOffers  # takes a second
+
+    return TorchOffers(offers, device)
+
+
 class ManyDecisions:
     """Weights that play any number of factories in any number of worlds."""
 
-    def __init__(self, policy: HRLPolicy, settings: SafetySettings | None = None) -> None:
-        self.policy, self.settings = policy, settings or SafetySettings()
-        self._offers = ManyOffers(policy.l3)
+    def __init__(
+        self,
+        policy: HRLPolicy,
+        settings: SafetySettings | None = None,
+        device: str | None = None,
+    ) -> None:
+        """`device`: where torch computes L3; None: in numpy."""
+        self.policy, self.settings, self._room = policy, settings or SafetySettings(), Room()
         self._scores = None if policy.l4 is None else ManyScores(policy.l4)
-        self._room, about = Room(), policy.about
+        offers, about = ManyOffers(policy.l3), policy.about
+        self._network: OfferNetwork = offers if device is None else _on_device(offers, device)
         self._drawing = c.Drawing(
             about.response_temperature,
             about.offer_temperature,
             policy.l3.scheme == "direct",
-            self._offers.on_day,
-            self._offers.on_day_bias,
-            self._offers.turn_mean,
-            self._offers.turn_inverse,
+            offers.on_day,
+            offers.on_day_bias,
+            offers.turn_mean,
+            offers.turn_inverse,
             np.zeros(64),
         )
 
@@ -47,7 +74,7 @@ class ManyDecisions:
         seen = observed(columns, self.settings)
         goals = self._goals(state, asked)
         ranked = self._rank(asked, seen, goals, state_of)
-        known = self._offers.before_turns(seen, goals, state_of, self._room)
+        known = self._network.before_turns(seen, goals, state_of)
         self._take_turns(state, asked, ranked, known)
         c.hand_in(state, waiting)
 
@@ -70,13 +97,11 @@ class ManyDecisions:
         first = asked.columns.first
         if self._scores is None:
             return priorities(teacher_scores(seen.thread), first)
-        return priorities(self._scores(seen, goals, state_of, first, self._room), first)
+        return priorities(self._scores(seen, goals, state_of, first), first)
 
-    def _take_turns(
-        self, state: Array, asked: Questions, ranked: Priorities, known: Float32s
-    ) -> None:
+    def _take_turns(self, state: Array, asked: Questions, ranked: Priorities, known: Any) -> None:
         """One after the other: what one negotiation promises is gone for those after it."""
-        columns, offers, how, room = asked.columns, self._offers, self._drawing, self._room
+        columns, network, how, room = asked.columns, self._network, self._drawing, self._room
         decisions, where = len(asked.world), (state, asked.world)
         books, turn = c.new_books(decisions), c.new_turn(decisions)
         settings = self.settings.reserve, self.settings.conserves
@@ -87,9 +112,9 @@ class ManyDecisions:
         for number in range(int(np.diff(columns.first).max())):
             count = c.come(*where, number, ranked, books, how, seen, turn, x)
             if count:
-                heads = offers.heads(known, turn.negotiation[:count], x[:count], room)
+                heads = network.heads(known, turn.negotiation[:count], x[:count])
                 chosen = c.choose_days(*where, seen, how, turn, heads, on_day)
-                scores = offers.offer_heads(on_day[:chosen], room)
+                scores = network.offer_heads(on_day[:chosen])
                 c.conclude(*where, seen, books, how, turn, count, scores)
 
 
@@ -114,3 +139,14 @@ def play(
             if len(rows):
                 learner.answer(worlds.fixed, worlds.state, rows)
     return decisions
+
+
+def play_in_threads(worlds: Worlds, learners: Callable[[], Sequence[Learner]], threads: int) -> int:
+    """The same with the worlds dealt out to threads, each with learners of its own.
+
+    Compiled code and matrix products run side by side; only the little between them does not.
+    """
+    cuts = np.linspace(0, len(worlds.fixed), threads + 1).astype(int).tolist()
+    parts = [worlds.part(slice(*cut)) for cut in pairwise(cuts)]
+    with ThreadPoolExecutor(threads) as pool:
+        return sum(pool.map(lambda part: play(part, learners()), parts))
