@@ -212,17 +212,18 @@ def _estimate_needs(fixed, world, me, supplies, sales):  # type: ignore[no-untyp
     level, today, last = fixed.level[me], world.day, world.last_day
     if level == 0:  # it reads the days from product 0's agenda, which is that of day 0
         last = min(fixed.horizon, fixed.days - 1)
-    secured, sold = world.stock[me] + speech.bought_for(world, me, today), 0
+    bought, sold, slot = world.bought[me], world.sold[me], today % DAYS
+    secured, promised = world.stock[me] + bought[slot], -sold[slot]
     for ahead in range(DAYS):
         supplies[ahead], sales[ahead] = NONE, NONE
-        sold += world.sold[me, (today + ahead) % DAYS]
-    sold -= speech.sold_for(world, me, today)
+        promised += sold[ahead]
     for day in range(today + 1, last + 1):
         ahead, left = day - today, fixed.days - day
-        secured += speech.bought_for(world, me, day)
+        slot = slot + 1 if slot + 1 < DAYS else 0
+        secured += bought[slot]
         come = secured + (world.supply_units[me] * ahead if level == 0 else 0)
-        gone = sold + (world.sale_units[me] * left if level == fixed.levels - 1 else 0)
-        sold -= speech.sold_for(world, me, day)
+        gone = promised + (world.sale_units[me] * left if level == fixed.levels - 1 else 0)
+        promised -= sold[slot]
         missing = max(PRODUCTIVITY * left, float(gone)) - max(PRODUCTIVITY * ahead, float(come))
         if missing > 0.0 and level > 0:
             supplies[ahead] = int(missing)
