@@ -1,5 +1,7 @@
 """A world's course: days of talks and production, until a learner must be asked or it is over."""
 
+from typing import Final
+
 from understudy.games.scml.batch.dice import pick_up
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.market import close_market, found_market, open_market
@@ -15,6 +17,9 @@ from understudy.games.scml.batch.talks import (
 )
 
 MORNING, TALKING, FINISHED = range(3)
+STOCK, BANKRUPT, SUPPLY, SALE, SOLD, PRODUCED, SHORT = range(7)
+"""Columns of a factory's day: at its start, and what came of it."""
+NUM_NOTED: Final = 7
 
 
 @kernel
@@ -34,7 +39,7 @@ def found(fixed, world):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def advance(fixed, world, log, profits, last_day):  # type: ignore[no-untyped-def]
+def advance(fixed, world, log, days, profits, last_day):  # type: ignore[no-untyped-def]
     """Play until a learner must be asked (True) or `last_day` has begun or the world is over."""
     while world.phase != FINISHED and world.day < last_day:
         if world.phase == MORNING:
@@ -43,16 +48,34 @@ def advance(fixed, world, log, profits, last_day):  # type: ignore[no-untyped-de
             for me in range(fixed.factories):
                 ask.morning(fixed, world, me)
             world.phase = TALKING
+            _note_morning(fixed, world, days)
         if not _talk(fixed, world, log):
             return True
         for me in range(fixed.factories):
             ask.evening(fixed, world, me)
         close_market(fixed, world, log)
-        if world.day <= len(profits):
-            for me in range(fixed.factories):
-                profits[world.day - 1, me] = world.profit[me]
+        _note_evening(fixed, world, days, profits)
         world.phase = MORNING if world.day < fixed.days else FINISHED
     return False
+
+
+@kernel
+def _note_morning(fixed, world, days):  # type: ignore[no-untyped-def]
+    if world.day < len(days):
+        for me in range(fixed.factories):
+            note = days[world.day, me]
+            note[STOCK], note[BANKRUPT] = world.stock[me], world.bankrupt[me]
+            note[SUPPLY], note[SALE] = world.supply_units[me], world.sale_units[me]
+
+
+@kernel
+def _note_evening(fixed, world, days, profits):  # type: ignore[no-untyped-def]
+    if world.day <= len(days):
+        for me in range(fixed.factories):
+            note = days[world.day - 1, me]
+            note[SOLD], note[PRODUCED] = world.delivered[me], world.produced[me]
+            note[SHORT] = world.short[me]
+            profits[world.day - 1, me] = world.profit[me]
 
 
 @kernel

@@ -39,7 +39,7 @@ def set_range(fixed, world, product):  # type: ignore[no-untyped-def]
     """The lowest and highest unit price that may be offered today."""
     price = world.price[product]
     if fixed.price_share < 0.0:
-        up = int(math.ceil(price))
+        up = math.ceil(price)
         world.low[product], world.high[product] = max(1, up - 1), max(1, up)
         return
     low, high = (
@@ -250,7 +250,8 @@ def _produce(fixed, world, me, due):  # type: ignore[no-untyped-def]
         world.stock[me] += left if fixed.conserves else max(0, left)
         if world.stock[me] < stock:
             world.stock_falls[me] = 1
-    world.profit[me] = profit
+    world.profit[me], world.produced[me], world.short[me] = profit, produced, short
+    world.delivered[me] = units_out - ordered
     world.earned[me] += profit
     world.balance[me] = world.earned[me] + fixed.initial[me]
     if world.balance[me] < 0.0:

@@ -1,7 +1,8 @@
 """Worlds as records: a configuration and who plays in it, laid out for compiled code."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +12,10 @@ from understudy.games.scml.batch.players.ask import LEARNER, NATIVE
 from understudy.games.scml.batch.players.numbers import numbers_of
 from understudy.games.scml.batch.state import CROWD, FIXED, LEVELS, MOST_DAYS
 from understudy.games.scml.domain import RULES
-from understudy.games.scml.engine.config import WorldConfig
+from understudy.games.scml.players.steward_numbers import Plans
+
+if TYPE_CHECKING:  # takes seconds to import
+    from understudy.games.scml.engine.config import WorldConfig
 
 
 @dataclass(frozen=True)
@@ -22,12 +26,12 @@ class Seat:
     """A native player by name; None: a learner."""
     policy: int = 0
     """Which of several learners."""
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    """Of a native player, where other than its own."""
+    plans: Plans | None = None
+    """Of a Steward, where other than its own."""
 
 
 def record_of(
-    config: WorldConfig, seats: Sequence[Seat], seed: int, *, conserve_stock: bool = False
+    config: "WorldConfig", seats: Sequence[Seat], seed: int, *, conserve_stock: bool = False
 ) -> Array:
     """What is fixed of a world, [] of dtype FIXED."""
     check_size(config)
@@ -55,7 +59,7 @@ def record_of(
     return fixed
 
 
-def _set_trades(fixed: Array, config: WorldConfig) -> None:
+def _set_trades(fixed: Array, config: "WorldConfig") -> None:
     """Of each day in their order: it decides the last bits of trading prices."""
     trades = sorted(config.exogenous, key=lambda trade: trade.day)  # stable
     days = [trade.day for trade in trades]
@@ -75,7 +79,9 @@ def set_seats(fixed: Array, seats: Sequence[Seat]) -> None:
             fixed["player"][index], fixed["policy"][index] = LEARNER, seat.policy
         elif seat.player in NATIVE:
             fixed["player"][index] = NATIVE[seat.player]
-            fixed["numbers"][index] = numbers_of(seat.player, seat.numbers)
+            fixed["numbers"][index] = numbers_of(
+                seat.player, seat.plans, int(fixed["level"][index]), int(fixed["levels"])
+            )
         else:
             raise InputError(
                 f"{seat.player} is not part of the compiled world; there is {', '.join(NATIVE)}. "
@@ -83,7 +89,7 @@ def set_seats(fixed: Array, seats: Sequence[Seat]) -> None:
             )
 
 
-def check_size(config: WorldConfig) -> None:
+def check_size(config: "WorldConfig") -> None:
     """Refuse a world that does not fit into a record."""
     most = max(np.bincount([factory.level for factory in config.factories]))
     if config.num_products - 1 > LEVELS or most > CROWD or config.steps > MOST_DAYS:

@@ -28,7 +28,7 @@ DEALS: Final = CROWD * DAYS + 1
 """Of one factory and side for one day, with the outside world's."""
 OFFERS: Final = 2 * ROUNDS
 """Of one talk."""
-NUMBERS: Final = 32
+NUMBERS: Final = 48
 """That a player can be told before a world, and that it can keep for itself."""
 NOTES: Final = 12
 """That it can keep of each partner."""
@@ -95,8 +95,11 @@ WORLD: Final = np.dtype(
         ("balance", "f8", FACTORIES),
         ("earned", "f8", FACTORIES),
         ("profit", "f8", FACTORIES),
-        ("bankrupt", "i1", FACTORIES),
-        ("stock_falls", "i1", FACTORIES),
+        ("produced", "i8", FACTORIES),
+        ("short", "i8", FACTORIES),
+        ("delivered", "i8", FACTORIES),  # to other factories
+        ("bankrupt", "i8", FACTORIES),
+        ("stock_falls", "i8", FACTORIES),
         ("supply_units", "i8", FACTORIES),
         ("supply_money", "i8", FACTORIES),
         ("sale_units", "i8", FACTORIES),
@@ -119,38 +122,38 @@ WORLD: Final = np.dtype(
         ("signed", "i8"),
         # today's talks
         ("talks", "i8"),
-        ("running", "i2", TALKS),
+        ("running", "i8", TALKS),
         ("num_running", "i8"),
         ("num_kept", "i8"),
         ("cursor", "i8"),
-        ("side", "i1", (TALKS, 2)),
-        ("product", "i1", TALKS),
-        ("round", "i4", TALKS),
-        ("acted_last", "i1", TALKS),
-        ("order", "i1", TALKS),
-        ("waited", "i4", TALKS),
-        ("offers", "i4", TALKS),
-        ("round_start", "i4", TALKS),
-        ("table", "i4", (TALKS, 3)),
+        ("side", "i8", (TALKS, 2)),
+        ("product", "i8", TALKS),
+        ("round", "i8", TALKS),
+        ("acted_last", "i8", TALKS),
+        ("order", "i8", TALKS),
+        ("waited", "i8", TALKS),
+        ("offers", "i8", TALKS),
+        ("round_start", "i8", TALKS),
+        ("table", "i8", (TALKS, 3)),
         ("said", "i4", (TALKS, OFFERS, 3)),
         ("said_by", "i1", (TALKS, OFFERS)),
         # by factory and partner: who is spoken to, and the bookkeeping of joint decisions
-        ("talk", "i2", (FACTORIES, PARTNERS)),  # NOBODY: none today
-        ("open", "i1", (FACTORIES, PARTNERS)),
-        ("met", "i1", (FACTORIES, PARTNERS)),  # places in the order their talks were called for
+        ("talk", "i8", (FACTORIES, PARTNERS)),  # NOBODY: none today
+        ("open", "i8", (FACTORIES, PARTNERS)),
+        ("met", "i8", (FACTORIES, PARTNERS)),  # places in the order their talks were called for
         ("num_met", "i8", FACTORIES),
         ("num_open", "i8", FACTORIES),
-        ("has_opened", "i1", FACTORIES),
-        ("heard", "i1", (FACTORIES, PARTNERS)),  # places in the order they were heard
+        ("has_opened", "i8", FACTORIES),
+        ("heard", "i8", (FACTORIES, PARTNERS)),  # places in the order they were heard
         ("num_heard", "i8", FACTORIES),
-        ("answer", "i1", (FACTORIES, PARTNERS)),
-        ("has_proposal", "i1", (FACTORIES, PARTNERS)),
+        ("answer", "i8", (FACTORIES, PARTNERS)),
+        ("has_proposal", "i8", (FACTORIES, PARTNERS)),
         ("num_proposals", "i8", FACTORIES),
-        ("proposal", "i4", (FACTORIES, PARTNERS, 3)),
-        ("waits", "i4", (FACTORIES, PARTNERS)),
+        ("proposal", "i8", (FACTORIES, PARTNERS, 3)),
+        ("waits", "i8", (FACTORIES, PARTNERS)),
         # a learner's answer, once it is there
-        ("reply", "i1", PARTNERS),
-        ("reply_offer", "i4", (PARTNERS, 3)),
+        ("reply", "i8", PARTNERS),
+        ("reply_offer", "i8", (PARTNERS, 3)),
         # what players keep
         ("dice", "i8", FACTORIES),
         ("rolled", "i8", FACTORIES),
@@ -168,4 +171,5 @@ WORLD: Final = np.dtype(
     ],
     align=True,
 )
-"""All that changes."""
+"""All that changes. What players look at has 64 bits: for another size, each function that is given
+such a number would be compiled once more."""

@@ -42,14 +42,10 @@ def call_talks(fixed, world):  # type: ignore[no-untyped-def]
         world.num_met[me] = 0
         for place in range(world.talk.shape[1]):
             world.talk[me, place], world.open[me, place] = NOBODY, 0
-    for product in range(fixed.levels, 0, -2):
-        level = product - 1
+    for level in range(fixed.levels - 1, -1, -2):
         for opener in range(fixed.first_of[level], fixed.first_of[level + 1]):
-            if world.bankrupt[opener]:
-                continue
-            if level > 0:
+            if not world.bankrupt[opener]:
                 _call_level(fixed, world, opener, level - 1, level)
-            if level + 1 < fixed.levels:
                 _call_level(fixed, world, opener, level + 1, level + 1)
     for talk in range(world.talks):
         world.running[talk] = talk
@@ -60,6 +56,8 @@ def call_talks(fixed, world):  # type: ignore[no-untyped-def]
 
 @kernel
 def _call_level(fixed, world, opener, level, product):  # type: ignore[no-untyped-def]
+    if not 0 <= level < fixed.levels:
+        return
     for other in range(fixed.first_of[level], fixed.first_of[level + 1]):
         if not world.bankrupt[other]:
             talk = world.talks
@@ -97,29 +95,42 @@ def move_on(fixed, world, talk):  # type: ignore[no-untyped-def]
     """One round of a talk, or until somebody waits: GOES_ON, AGREED, OVER or PENDING."""
     if world.round[talk] >= ROUNDS:
         return OVER
-    order = world.order[talk]
-    if order == NEW:
+    if world.order[talk] == NEW:
         world.round_start[talk] = world.offers[talk]
-        order = BOTH_TURNED if world.acted_last[talk] == 0 else BOTH
+        world.order[talk] = BOTH_TURNED if world.acted_last[talk] == 0 else BOTH
     while True:
-        side = 0 if order in (FIRST, BOTH) else 1
-        answer = _asked(fixed, world, talk, side)
-        if answer == PENDING:
-            world.order[talk] = order
-            return PENDING
-        world.acted_last[talk] = side
-        if answer == WAIT:
-            return _wait(fixed, world, talk, side)
-        world.waited[talk], world.order[talk] = 0, NEW
-        if answer == ACCEPT:
-            return AGREED if world.table[talk, UNITS] > 0 else OVER
-        if answer == END or not _put_on_table(fixed, world, talk, side):
-            return OVER
-        if order in (FIRST, SECOND):
-            break
-        order = SECOND if order == BOTH else FIRST
-    world.round[talk] += 1
+        how = _act(fixed, world, talk, world.order[talk])
+        if how != GOES_ON or world.waited[talk] > 0:
+            return how
+        if world.order[talk] == NEW:
+            world.round[talk] += 1
+            return GOES_ON
+
+
+@kernel
+def _act(fixed, world, talk, order):  # type: ignore[no-untyped-def]
+    """Let the next side of an order act."""
+    side = 0 if order in (FIRST, BOTH) else 1
+    answer = _asked(fixed, world, talk, side)
+    if answer == PENDING:
+        return PENDING
+    if answer == WAIT:
+        return _wait(fixed, world, talk, side)
+    world.acted_last[talk], world.waited[talk] = side, 0
+    world.order[talk] = _left_of(order)
+    if answer == ACCEPT:
+        return AGREED if world.table[talk, UNITS] > 0 else OVER
+    if answer == END or not _put_on_table(fixed, world, talk, side):
+        return OVER
     return GOES_ON
+
+
+@kernel
+def _left_of(order):  # type: ignore[no-untyped-def]
+    """Who still has to act in a round once the first of them has."""
+    if order == BOTH:
+        return SECOND
+    return FIRST if order == BOTH_TURNED else NEW
 
 
 @kernel

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.data.arrays import Array, Bools, Floats, Ints
-from understudy.games.scml.batch.course import advance, found
+from understudy.games.scml.batch.course import NUM_NOTED, advance, found
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.state import FACTORIES, FIXED, MOST_DAYS, TALKS, WORLD
-
-NO_LOG = np.zeros((0, 0, 8), np.int32)
-NO_PROFITS = np.zeros((0, 0, FACTORIES))
 
 
 @dataclass(frozen=True)
@@ -20,6 +17,8 @@ class Log:
 
     contracts: Array
     """[worlds, most, 8]: seller, buyer, product, units, day, price, signed on, delivered."""
+    days: Array
+    """[worlds, days, FACTORIES, NUM_NOTED]: see `course.py`."""
     profits: Floats
     """[worlds, days, FACTORIES]."""
 
@@ -27,8 +26,13 @@ class Log:
     def of(worlds: int, days: int, talks: int = TALKS) -> "Log":
         """Space for everything that can happen in so many days of so many talks."""
         return Log(
-            np.zeros((worlds, days * talks, 8), np.int32), np.zeros((worlds, days, FACTORIES))
+            np.zeros((worlds, days * talks, 8), np.int32),
+            np.zeros((worlds, days, FACTORIES, NUM_NOTED), np.int32),
+            np.zeros((worlds, days, FACTORIES)),
         )
+
+
+NO_LOG = Log.of(1, 0)
 
 
 class Worlds:
@@ -41,9 +45,9 @@ class Worlds:
 
     def play(self, log: Log | None = None, until: int = MOST_DAYS) -> Ints:
         """Go on until learners must be asked or the day `until` begins; the worlds that wait."""
-        waits = np.zeros(len(self.fixed), np.bool_)
-        contracts, profits = (NO_LOG, NO_PROFITS) if log is None else (log.contracts, log.profits)
-        advance_all(self.fixed, self.state, contracts, profits, until, waits)
+        waits, kept = np.zeros(len(self.fixed), np.bool_), log or NO_LOG
+        notes = kept.contracts, kept.days, kept.profits
+        advance_all(self.fixed, self.state, *notes, until, waits)
         return np.flatnonzero(waits)
 
     @property
@@ -68,10 +72,10 @@ def found_all(fixed, state):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def advance_all(fixed, state, contracts, profits, until, waits):  # type: ignore[no-untyped-def]
+def advance_all(fixed, state, contracts, days, profits, until, waits):  # type: ignore[no-untyped-def]
     """Play each world until a learner must be asked; `waits` says where."""
     for index in range(len(fixed)):
         # Each to its next stop before the next one: its memory stays near.
-        log = contracts[index] if len(contracts) > 0 else contracts[0:0].reshape((0, 8))
-        earned = profits[index] if len(profits) > 0 else profits[0:0].reshape((0, FACTORIES))
-        waits[index] = advance(fixed[index], state[index], log, earned, until)
+        row = index if len(contracts) > 1 else 0
+        notes = contracts[row], days[row], profits[row]
+        waits[index] = advance(fixed[index], state[index], *notes, until)

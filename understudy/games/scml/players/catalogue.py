@@ -66,6 +66,7 @@ LEAGUE_2026 = {
 
 OURS = {
     "Steward": "understudy.games.scml.players.steward.Steward",
+    "TunedSteward": "understudy.games.scml.players.steward.TunedSteward",
     "HRL": "understudy.games.scml.agent.hrl.HRLAgent",
     "L1": "understudy.games.scml.agent.hrl.L1Agent",
     "SafePenguin": "understudy.games.scml.players.safety_wrapper.SafePenguin",

@@ -21,6 +21,7 @@ NATIVE: Final = {
     "SyncRandom": SYNC_RANDOM,
     "Greedy": GREEDY,
     "Steward": STEWARD,
+    "TunedSteward": STEWARD,
     "Penguin": PENGUIN,
     "AS0": AS0,
 }

@@ -4,7 +4,7 @@ from typing import Final
 
 from understudy.games.scml.batch import speech
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.state import ACCEPT, DAY, PRICE, REJECT, UNITS
+from understudy.games.scml.batch.state import ACCEPT, CROWD, DAY, PRICE, REJECT, UNITS
 from understudy.games.scml.domain import DAYS
 
 (
@@ -20,13 +20,25 @@ from understudy.games.scml.domain import DAYS
     EXTRA_UNITS,
     ORDER_MARGIN,
     EXPECTED_USE,
-) = range(12)
-"""Its numbers, in the order in which `players/steward.py` explains them."""
+    FRACTION,
+    SUPPLY_SHARE,
+    SMALL_FROM,
+    SMALL_UNITS,
+    SOONEST,
+    TARGET,
+    SPENDABLE,
+    FLOOR,
+    UNKNOWN_ASK,
+) = range(21)
+"""Its numbers, in the order in which `players/steward.py` explains them: first as they are among
+thrifty buyers, then, from WAYS on, among eager ones, then what tells these apart."""
+WAYS: Final = 21
+LARGE, EAGER_SHARE, WATCH_DAYS, FIRST_WAY = range(42, 46)
 UNKNOWN, USED_UP, LASTS = range(3)
-STOCK_LASTS, STOCK, LARGEST_ORDER, STOCK_WAS_NEEDED, NEED = range(5)
-"""What it keeps."""
-STANDING: Final = 0
-"""Of each partner, from here on: the offer that it may still accept."""
+STOCK_LASTS, STOCK, LARGEST_ORDER, STOCK_WAS_NEEDED, NEED, WAY, SUPPLIED = range(7)
+"""What it keeps; WAY: where the numbers begin that it plays by today."""
+STANDING, ASKED = 0, 3
+"""Of each partner: the offer that it may still accept, three numbers; the most it ever asked for."""
 
 
 @kernel
@@ -45,7 +57,28 @@ def morning(fixed, world, me):  # type: ignore[no-untyped-def]
         kept[STOCK_LASTS] = LASTS
     kept[STOCK] = stock
     kept[LARGEST_ORDER] = max(kept[LARGEST_ORDER], float(world.sale_units[me]))
+    kept[SUPPLIED] += world.supply_units[me]
+    kept[WAY] = _way(fixed, world, me)
     _forget_standing(world, me)
+
+
+@kernel
+def _way(fixed, world, me):  # type: ignore[no-untyped-def]
+    """By which numbers it plays: WAYS, if enough of its buyers have ever asked for much."""
+    numbers, level = fixed.numbers[me], fixed.level[me]
+    if world.day < numbers[WATCH_DAYS] or level == fixed.levels - 1:
+        return numbers[FIRST_WAY] * WAYS
+    buyers = fixed.first_of[level + 2] - fixed.first_of[level + 1]
+    eager = 0
+    for place in range(CROWD, CROWD + buyers):
+        eager += world.notes[me, place, ASKED] >= numbers[LARGE]
+    return float(WAYS) if eager >= numbers[EAGER_SHARE] * buyers else 0.0
+
+
+@kernel
+def _number(fixed, world, me, name):  # type: ignore[no-untyped-def]
+    """One of its numbers, as it plays today."""
+    return fixed.numbers[me, int(world.kept[me, WAY]) + name]
 
 
 @kernel
@@ -104,12 +137,18 @@ def counter_all(fixed, world, me):  # type: ignore[no-untyped-def]
     for index in range(count):
         if world.proposal[me, partners[index], UNITS] > 0:
             world.answer[me, partners[index]] = REJECT
+    for index in range(world.num_heard[me]):
+        place = world.heard[me, index]
+        asked = float(world.table[world.talk[me, place], UNITS])
+        world.notes[me, place, ASKED] = max(world.notes[me, place, ASKED], asked)
 
 
 @kernel
 def _take_sales(fixed, world, me, free, turn):  # type: ignore[no-untyped-def]
     """Soonest and best price first: every sale that fits."""
-    numbers, order, count = fixed.numbers[me], world.list_c, 0
+    order, count, choosy = world.list_c, 0, turn < _number(fixed, world, me, CHOOSY)
+    largest = _number(fixed, world, me, LARGEST_DEAL)
+    fraction = _number(fixed, world, me, FRACTION)
     for index in range(world.num_heard[me]):
         place = world.heard[me, index]
         if not speech.is_supplier(place):
@@ -125,12 +164,19 @@ def _take_sales(fixed, world, me, free, turn):  # type: ignore[no-untyped-def]
         units, ahead = offer[UNITS], offer[DAY] - world.day
         if units > free[ahead]:
             continue
-        if turn < numbers[CHOOSY]:
-            share = min(numbers[LARGEST_DEAL], _total(world, me, free) / max(1, count))
+        if choosy and units < fraction * _usual_ask(fixed, world, me, place):
+            share = min(largest, _total(world, me, free) / max(1, count))
             if units < min(float(free[ahead]), share):
                 continue
         world.answer[me, place] = ACCEPT
         _sell(world, me, free, ahead, units)
+
+
+@kernel
+def _usual_ask(fixed, world, me, place):  # type: ignore[no-untyped-def]
+    """The most units that a buyer ever asked for."""
+    asked = world.notes[me, place, ASKED]
+    return asked if asked > 0.0 else _number(fixed, world, me, UNKNOWN_ASK)
 
 
 @kernel
@@ -162,7 +208,9 @@ def _take_supplies(fixed, world, me, turn):  # type: ignore[no-untyped-def]
     for index in range(count):
         place = order[index]
         offer = world.table[world.talk[me, place]]
-        fits = kept[NEED] > 0.0 and offer[UNITS] <= kept[NEED] + fixed.numbers[me, EXTRA_UNITS]
+        fits = kept[NEED] > 0.0 and offer[UNITS] <= kept[NEED] + _number(
+            fixed, world, me, EXTRA_UNITS
+        )
         if fits and offer[PRICE] <= _bid(fixed, world, me, turn):
             world.answer[me, place] = ACCEPT
             kept[NEED] -= offer[UNITS]
@@ -192,7 +240,7 @@ def _offer(fixed, world, me, free, partners, count, turn):  # type: ignore[no-un
         _offer_sales(fixed, world, me, free, buyers, num_buyers, turn)
     need = world.kept[me, NEED]
     if num_suppliers > 0 and need > 0.0:
-        fold = need * fixed.numbers[me, ASK_FOLD]
+        fold = need * _number(fixed, world, me, ASK_FOLD)
         share = min(need, -(-fold // num_suppliers))
         price = _bid(fixed, world, me, turn)
         for index in range(count):
@@ -203,8 +251,13 @@ def _offer(fixed, world, me, free, partners, count, turn):  # type: ignore[no-un
 @kernel
 def _offer_sales(fixed, world, me, free, buyers, count, turn):  # type: ignore[no-untyped-def]
     # Who is served first changes, for there may not be enough for all.
-    first, numbers = (turn + world.day) % count, fixed.numbers[me]
-    most = fixed.lines[me] if turn < numbers[FIRM] else int(numbers[LARGEST_DEAL])
+    first, most = (turn + world.day) % count, fixed.lines[me]
+    small = turn >= _number(fixed, world, me, SMALL_FROM)
+    if small:
+        most = int(_number(fixed, world, me, SMALL_UNITS))
+    elif turn >= _number(fixed, world, me, FIRM):
+        most = int(_number(fixed, world, me, LARGEST_DEAL))
+    soonest = small or _number(fixed, world, me, SOONEST) > 0.0
     for index in range(count):
         num_open = 0
         for ahead in range(DAYS):
@@ -212,7 +265,7 @@ def _offer_sales(fixed, world, me, free, buyers, count, turn):  # type: ignore[n
         if num_open == 0:
             return
         # In turn: a day of their own for each buyer, and one day after the other for all.
-        chosen = (index if turn % 2 else turn // 2) % num_open
+        chosen = 0 if soonest else (index if turn % 2 else turn // 2) % num_open
         day = 0
         for ahead in range(DAYS):
             if free[ahead] > 0:
@@ -278,16 +331,17 @@ def _find_free(fixed, world, me, free):  # type: ignore[no-untyped-def]
         free[ahead] = 0
     if fixed.level[me] == fixed.levels - 1:  # its sales are exogenous
         return
-    days, lines, numbers = world.last_day - world.day + 1, fixed.lines[me], fixed.numbers[me]
+    days, lines = world.last_day - world.day + 1, fixed.lines[me]
     lasts, stock = world.kept[me, STOCK_LASTS], world.stock[me]
     missing = lines - stock
     arriving = world.bought[me, world.day % DAYS] + world.supply_units[me]
-    if missing > 0 and world.day < numbers[FILLING_DAYS] and days > fixed.horizon:
+    if missing > 0 and world.day < _number(fixed, world, me, FILLING_DAYS) and days > fixed.horizon:
         sold = world.sold[me, world.day % DAYS]
         free[0] = max(0, min(arriving - missing, lines) - sold)
         return
     _find_unsold(fixed, world, me, free, days)
-    trial = min(days, int(numbers[TRIAL_DAYS])) if lasts == UNKNOWN else days
+    _count_on_supplies(fixed, world, me, free, days)
+    trial = min(days, int(_number(fixed, world, me, TRIAL_DAYS))) if lasts == UNKNOWN else days
     for ahead in range(days):
         sold = world.sold[me, (world.day + ahead) % DAYS]
         free[ahead] = max(0, min(lines - sold, free[ahead])) if ahead < trial else 0
@@ -312,9 +366,21 @@ def _find_unsold(fixed, world, me, free, days):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _count_on_supplies(fixed, world, me, free, days):  # type: ignore[no-untyped-def]
+    """At the first level: a share of the mean supply so far, for each day to come."""
+    share = _number(fixed, world, me, SUPPLY_SHARE)
+    if fixed.level[me] > 0 or share == 0.0 or world.kept[me, STOCK_LASTS] == USED_UP:
+        return
+    more = int(share * world.kept[me, SUPPLIED] / (world.day + 1))
+    for ahead in range(1, days):
+        sold = world.sold[me, (world.day + ahead) % DAYS]
+        free[ahead] = max(free[ahead], world.stock[me] + more - sold)
+
+
+@kernel
 def _need(fixed, world, me):  # type: ignore[no-untyped-def]
     """Units to buy for today."""
-    level, numbers, kept = fixed.level[me], fixed.numbers[me], world.kept[me]
+    level, kept = fixed.level[me], world.kept[me]
     if level == 0:  # its supplies are exogenous
         return 0.0
     left, lines, stock = fixed.days - world.day - 1, fixed.lines[me], world.stock[me]
@@ -325,9 +391,9 @@ def _need(fixed, world, me):  # type: ignore[no-untyped-def]
         sold += world.sold[me, slot]
     today = world.day % DAYS
     later = bought - world.bought[me, today]
-    target, orders = lines, world.sale_units[me]
+    target, orders = int(_number(fixed, world, me, TARGET)), world.sale_units[me]
     if level == fixed.levels - 1:
-        target = min(target, int(kept[LARGEST_ORDER] + numbers[ORDER_MARGIN]))
+        target = min(target, int(kept[LARGEST_ORDER] + _number(fixed, world, me, ORDER_MARGIN)))
     if kept[STOCK_LASTS] == USED_UP:
         # Towards the end less can still be sold.
         need = min(target, 3 * left) - (stock + bought - orders - sold)
@@ -335,25 +401,29 @@ def _need(fixed, world, me):  # type: ignore[no-untyped-def]
         gap = max(0, target - stock - later)
         orders = min(lines, orders + world.sold[me, today])
         margin = world.low[level + 1] - fixed.cost[me]
-        worth = left * margin * numbers[EXPECTED_USE] / highest
+        worth = left * margin * _number(fixed, world, me, EXPECTED_USE) / highest
         # What arrives goes into today's orders first, and only the rest into stock.
         pays = gap * worth > gap + min(orders, stock)
         need = orders + gap if pays else max(0, orders - stock)
         need -= world.bought[me, today]
     # Money before stock: half of what is there stays.
-    return float(max(0, min(need, int(world.balance[me] / 2 / highest))))
+    return float(
+        max(0, min(need, int(world.balance[me] * _number(fixed, world, me, SPENDABLE) / highest)))
+    )
 
 
 @kernel
 def _ask(fixed, world, me, turn, ahead):  # type: ignore[no-untyped-def]
     """The price for a sale: a day ahead can be sold tomorrow, today's lines only now."""
-    product, numbers = fixed.level[me] + 1, fixed.numbers[me]
+    product = fixed.level[me] + 1
     low, high = world.low[product], world.high[product]
     if ahead:
-        if turn < numbers[FIRM]:
+        if turn < _number(fixed, world, me, FIRM):
             return high
-        return max(low, int(high * numbers[GREEDY_DISCOUNT]))
-    late = max(0.0, (turn - numbers[CHOOSY]) / (numbers[LAST_ROUND] - numbers[CHOOSY]))
+        return max(low, int(high * _number(fixed, world, me, GREEDY_DISCOUNT)))
+    choosy, last = _number(fixed, world, me, CHOOSY), _number(fixed, world, me, LAST_ROUND)
+    late = max(0.0, (turn - choosy) / (last - choosy))
+    late = min(late, _number(fixed, world, me, FLOOR))
     return max(low, round(high - late * (high - low)))
 
 
@@ -362,4 +432,4 @@ def _bid(fixed, world, me, turn):  # type: ignore[no-untyped-def]
     """The price for a supply."""
     level = fixed.level[me]
     low, high = world.low[level], world.high[level]
-    return min(high, round(low + (high - low) * turn / fixed.numbers[me, BIDS_RISE]))
+    return min(high, round(low + (high - low) * turn / _number(fixed, world, me, BIDS_RISE)))
