@@ -9,7 +9,9 @@ from numba import types
 from understudy.kernels.of_a_folder import kernels_of
 
 _kernel = kernels_of(
-    Path(__file__).parent, "*.py players/*.py ../domain.py ../view/*.py", inlined=False
+    Path(__file__).parent,
+    "*.py players/*.py players/*/*.py ../domain.py ../view/*.py",
+    inlined=False,
 )
 
 

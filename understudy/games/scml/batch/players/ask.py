@@ -12,26 +12,41 @@ from understudy.games.scml.batch.players import (
     steward,
     sync_random,
 )
+from understudy.games.scml.batch.players.oneshot import ask as oneshot
 from understudy.games.scml.batch.state import END
+from understudy.games.scml.domain import Track
 
 LEARNER, DO_NOTHING, RANDOM, GREEDY, STEWARD, SYNC_RANDOM, PENGUIN, AS0 = range(8)
-NATIVE: Final = {
-    "DoNothing": DO_NOTHING,
-    "Random": RANDOM,
-    "SyncRandom": SYNC_RANDOM,
-    "Greedy": GREEDY,
-    "Steward": STEWARD,
-    "TunedSteward": STEWARD,
-    "Penguin": PENGUIN,
-    "AS0": AS0,
+NATIVE: Final[dict[Track, dict[str, int]]] = {
+    "std": {
+        "DoNothing": DO_NOTHING,
+        "Random": RANDOM,
+        "SyncRandom": SYNC_RANDOM,
+        "Greedy": GREEDY,
+        "Steward": STEWARD,
+        "TunedSteward": STEWARD,
+        "Penguin": PENGUIN,
+        "AS0": AS0,
+    },
+    "oneshot": {
+        "DoNothing": DO_NOTHING,
+        "Random": oneshot.RANDOM,
+        "SyncRandom": oneshot.RAND_DIST,
+        "RandDist": oneshot.RAND_DIST,
+        "EqualDist": oneshot.EQUAL_DIST,
+        "Greedy": oneshot.GREEDY,
+        "AlmostEqual": oneshot.ALMOST_EQUAL,
+    },
 }
-"""By the names of the catalogue."""
+"""By track and the names of the catalogue."""
 
 
 @kernel
 def decides_jointly(fixed, me):  # type: ignore[no-untyped-def]
     """Whether it answers all its partners at once; else one after the other."""
     player = fixed.player[me]
+    if player >= oneshot.FIRST:
+        return oneshot.decides_jointly(player)
     return player != DO_NOTHING and player != RANDOM and player != GREEDY
 
 
@@ -40,6 +55,8 @@ def make(fixed, world, me):  # type: ignore[no-untyped-def]
     """The player is made, before it sees its world."""
     if fixed.player[me] == GREEDY:
         greedy.make(fixed, world, me)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.make(fixed, world, me)
 
 
 @kernel
@@ -55,6 +72,8 @@ def join(fixed, world, me):  # type: ignore[no-untyped-def]
         penguin.join(fixed, world, me)
     elif fixed.player[me] == AS0:
         as0.join(fixed, world, me)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.join(fixed, world, me)
 
 
 @kernel
@@ -64,6 +83,8 @@ def morning(fixed, world, me):  # type: ignore[no-untyped-def]
         greedy.morning(fixed, world, me)
     elif fixed.player[me] == STEWARD:
         steward.morning(fixed, world, me)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.morning(fixed, world, me)
 
 
 @kernel
@@ -96,6 +117,8 @@ def first_proposals(fixed, world, me):  # type: ignore[no-untyped-def]
         penguin.first_proposals(fixed, world, me)
     elif fixed.player[me] == AS0:
         as0.first_proposals(fixed, world, me)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.first_proposals(fixed, world, me)
     return True
 
 
@@ -112,6 +135,8 @@ def counter_all(fixed, world, me):  # type: ignore[no-untyped-def]
         penguin.counter_all(fixed, world, me)
     elif fixed.player[me] == AS0:
         as0.counter_all(fixed, world, me)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.counter_all(fixed, world, me)
 
 
 @kernel
@@ -121,6 +146,8 @@ def propose(fixed, world, me, place):  # type: ignore[no-untyped-def]
         greedy.propose(fixed, world, me, place)
     elif fixed.player[me] == RANDOM:
         randomly.propose(fixed, world, me, place)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.propose(fixed, world, me, place)
     else:
         world.proposal[me, place, 0] = 0
 
@@ -132,6 +159,8 @@ def respond(fixed, world, me, place):  # type: ignore[no-untyped-def]
         return greedy.respond(fixed, world, me, place)
     if fixed.player[me] == RANDOM:
         return randomly.respond(fixed, world, me, place)
+    if fixed.player[me] >= oneshot.FIRST:
+        return oneshot.respond(fixed, world, me, place)
     return END
 
 
@@ -140,6 +169,8 @@ def hear_success(fixed, world, me, place):  # type: ignore[no-untyped-def]
     """A talk of its has ended with a contract; its offer lies on the table."""
     if fixed.player[me] == GREEDY:
         greedy.hear_success(world, me, place)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.hear_success(fixed, world, me, place)
 
 
 @kernel
