@@ -38,7 +38,7 @@ UNKNOWN, USED_UP, LASTS = range(3)
 STOCK_LASTS, STOCK, LARGEST_ORDER, STOCK_WAS_NEEDED, NEED, WAY, SUPPLIED = range(7)
 """What it keeps; WAY: where the numbers begin that it plays by today."""
 STANDING, ASKED = 0, 3
-"""Of each partner: the offer that it may still accept, three numbers; the most it ever asked for."""
+"""Of each partner: the offer that it may still accept (three numbers), the most it ever asked for."""
 
 
 @kernel
@@ -137,6 +137,11 @@ def counter_all(fixed, world, me):  # type: ignore[no-untyped-def]
     for index in range(count):
         if world.proposal[me, partners[index], UNITS] > 0:
             world.answer[me, partners[index]] = REJECT
+    _note_asks(world, me)
+
+
+@kernel
+def _note_asks(world, me):  # type: ignore[no-untyped-def]
     for index in range(world.num_heard[me]):
         place = world.heard[me, index]
         asked = float(world.table[world.talk[me, place], UNITS])
@@ -266,18 +271,23 @@ def _offer_sales(fixed, world, me, free, buyers, count, turn):  # type: ignore[n
             return
         # In turn: a day of their own for each buyer, and one day after the other for all.
         chosen = 0 if soonest else (index if turn % 2 else turn // 2) % num_open
-        day = 0
-        for ahead in range(DAYS):
-            if free[ahead] > 0:
-                if chosen == 0:
-                    day = ahead
-                    break
-                chosen -= 1
+        day = _open_day(free, chosen)
         others = count - index - 1  # a unit each, or their talks would end
         units = max(1, min(free[day], most, _total(world, me, free) - others))
         _sell(world, me, free, day, units)
         place = buyers[(first + index) % count]
         _make(world, me, place, units, world.day + day, _ask(fixed, world, me, turn, day > 0))
+
+
+@kernel
+def _open_day(free, chosen):  # type: ignore[no-untyped-def]
+    """The day, of those with something left to sell, that is number `chosen`; the soonest is 0."""
+    for ahead in range(DAYS):
+        if free[ahead] > 0:
+            if chosen == 0:
+                return ahead
+            chosen -= 1
+    return 0
 
 
 @kernel
