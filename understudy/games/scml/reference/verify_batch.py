@@ -24,11 +24,11 @@ CONSERVED = "conserved"
 
 def natives(chosen: Sequence[str], track: Track) -> list[str]:
     """Those of the players that the compiled world has."""
-    found = [name for name in chosen if name in NATIVE]
+    found = [name for name in chosen if name in NATIVE[track]]
     if not found:
         raise InputError(
             f"{', '.join(chosen)}: none of them is part of the compiled world, which has "
-            f"{', '.join(NATIVE)}"
+            f"{', '.join(NATIVE[track])}"
         )
     return found
 
