@@ -12,7 +12,7 @@ import numpy as np
 
 from understudy.data.arrays import Array, Floats, Ints
 from understudy.errors import InputError
-from understudy.games.scml.batch.dice import number_of
+from understudy.games.scml.batch.dice import key_of, number_of
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.state import CROWD, FACTORIES, FIXED, LEVELS, MOST_DAYS
 from understudy.games.scml.domain import LINES, RULES, Track
@@ -33,6 +33,7 @@ class _Desk(NamedTuple):
     """Space to draw a world in."""
 
     rolled: Ints
+    """The world's key, and how often its dice were rolled."""
     supplies: Ints
     """[MOST_DAYS, CROWD], of the first level."""
     sales: Ints
@@ -69,7 +70,7 @@ def sample(
         row["level"][: sum(size)] = np.repeat(np.arange(len(size)), size)
     fixed["lines"] = np.where(np.arange(FACTORIES) < fixed["factories"][:, None], LINES, 0)
     desk = _Desk(
-        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
         np.zeros((MOST_DAYS, CROWD), np.int64),
         np.zeros((MOST_DAYS, CROWD), np.int64),
         np.zeros((2, MOST_DAYS), np.int64),
@@ -95,8 +96,8 @@ def _check(sizes: Sequence[Sequence[int]], days: Sequence[int]) -> None:
 @kernel
 def _draw_all(fixed, drawn, desk):  # type: ignore[no-untyped-def]
     for index in range(len(fixed)):
-        desk.rolled[0] = 0
         world = fixed[index]
+        desk.rolled[0], desk.rolled[1] = key_of(world.seed, _NATURE), 0
         _draw_costs(world, drawn, desk)
         _draw_trades(world, drawn, desk)
         _set_prices(world, desk)
@@ -106,8 +107,8 @@ def _draw_all(fixed, drawn, desk):  # type: ignore[no-untyped-def]
 
 @kernel
 def _uniform(world, desk, low, high):  # type: ignore[no-untyped-def]
-    desk.rolled[0] += 1
-    share = number_of(world.seed, _NATURE, desk.rolled[0]) / 4294967296.0
+    desk.rolled[1] += 1
+    share = number_of(desk.rolled[0], desk.rolled[1]) / 4294967296.0
     return low + share * (high - low)
 
 

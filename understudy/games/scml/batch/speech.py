@@ -1,8 +1,8 @@
 """What players say and look up: offers, answers, partners, commitments."""
 
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.state import CROWD, DAY, NOBODY, PRICE, REJECT, UNITS
-from understudy.games.scml.domain import DAYS
+from understudy.games.scml.batch.state import CROWD, DAY, END, NOBODY, PRICE, REJECT, UNITS
+from understudy.games.scml.domain import DAYS, ROUNDS
 
 
 @kernel
@@ -53,6 +53,13 @@ def counter(world, me, place, units, day, price):  # type: ignore[no-untyped-def
 
 
 @kernel
+def end(world, me, place):  # type: ignore[no-untyped-def]
+    """End a talk, in a joint decision, whatever was decided before."""
+    world.answer[me, place] = END
+    propose(world, me, place, 0, 0, 0)
+
+
+@kernel
 def clear_proposals(world, me):  # type: ignore[no-untyped-def]
     """Nothing is offered to anybody."""
     for place in range(world.has_proposal.shape[1]):
@@ -64,6 +71,21 @@ def clear_proposals(world, me):  # type: ignore[no-untyped-def]
 def round_of(world, me, place):  # type: ignore[no-untyped-def]
     """The round of the talk with a partner."""
     return world.round[world.talk[me, place]]
+
+
+@kernel
+def time_of(world, me, place):  # type: ignore[no-untyped-def]
+    """The same as a share of all rounds; negmas counts one more, so it never reaches 1."""
+    return (round_of(world, me, place) + 1) / (ROUNDS + 1)
+
+
+@kernel
+def earliest_time(world, me):  # type: ignore[no-untyped-def]
+    """Of all talks with a partner who was heard."""
+    time = 1.0
+    for index in range(world.num_heard[me]):
+        time = min(time, time_of(world, me, world.heard[me, index]))
+    return time
 
 
 @kernel
@@ -114,3 +136,11 @@ def needed_supplies(fixed, world, me):  # type: ignore[no-untyped-def]
         - world.stock[me]
     )
     return min(fixed.lines[me], needed) if fixed.perishable else needed
+
+
+@kernel
+def needed_today(fixed, world, me, buys):  # type: ignore[no-untyped-def]
+    """One of the two."""
+    if buys:
+        return needed_supplies(fixed, world, me)
+    return needed_sales(fixed, world, me)

@@ -292,6 +292,8 @@ def ask(lowest: int, highest: int, turn: int, ahead: bool, numbers: Numbers) -> 
     if ahead:
         if turn < numbers.firm:
             return highest
+        if turn >= numbers.cheap_from:
+            return lowest
         return max(lowest, int(highest * numbers.greedy_discount))
     late = max(0.0, (turn - numbers.choosy) / (numbers.last_round - numbers.choosy))
     return max(lowest, round(highest - min(late, numbers.floor) * (highest - lowest)))

@@ -64,6 +64,8 @@ class Numbers:
     """Share of the price range that today's price may fall."""
     unknown_ask: float = NEVER
     """The most that a buyer is taken to have asked for who never asked."""
+    cheap_from: float = NEVER
+    """The round from which days ahead go at the lowest price: SyncRandom takes no other."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ class Plan:
     def told(self, changes: Mapping[str, float]) -> "Plan":
         """With other numbers: NAME of both ways, or thrifty.NAME, eager.NAME, telling.NAME."""
         parts = {name: dict[str, float]() for name in ("thrifty", "eager", "telling")}
-        for name, value in changes.items():
+        # What is said of one way comes after what is said of both.
+        for name, value in sorted(changes.items(), key=lambda change: "." in change[0]):
             part, _, own = name.rpartition(".")
             for way in [part] if part else ["thrifty", "eager"]:
                 parts[way][own] = value

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from negmas.outcomes import ContiguousIssue
 from scml.oneshot.agent import OneShotAgent
 
 from understudy.games.scml.batch.dice import DRAWS, key_of, number_of
@@ -195,8 +196,14 @@ def _rolling(kind: type[OneShotAgent], index: int) -> type[OneShotAgent]:
     return subclass(kind, {name: turned(getattr(kind, name)) for name in own_calls(kind)})
 
 
+def _random_value(issue: ContiguousIssue) -> int:
+    if issue.min_value is None:  # negmas tries it out while the issue is being made
+        return 0
+    return DICE.randint(int(issue.min_value), int(issue.max_value))
+
+
 def _random_outcome(view: NegotiationView) -> tuple[int, ...]:
-    return tuple(DICE.randint(int(i.min_value), int(i.max_value)) for i in view.issues)
+    return tuple(_random_value(issue) for issue in view.issues)
 
 
 @contextlib.contextmanager
@@ -205,6 +212,7 @@ def dice_thrown(seed: int, factories: int) -> Iterator[None]:
     DICE.begin(seed, factories)
     with (
         mock.patch.object(NegotiationView, "random_outcome", _random_outcome),
+        mock.patch.object(ContiguousIssue, "rand", _random_value),
         mock.patch("numpy.random.choice", DICE.choice),  # some import it only when they need it
     ):
         yield

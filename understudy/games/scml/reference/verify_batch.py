@@ -13,7 +13,7 @@ from understudy.games.scml.batch.setup import Seat, record_of
 from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.domain import Track
 from understudy.games.scml.engine.config import WorldConfig, draw
-from understudy.games.scml.engine.world import World
+from understudy.games.scml.engine.world import Player, World
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.reference.dice import dice_thrown, rolling, with_dice
 from understudy.games.scml.reference.scml_simulator import quiet
@@ -24,11 +24,11 @@ CONSERVED = "conserved"
 
 def natives(chosen: Sequence[str], track: Track) -> list[str]:
     """Those of the players that the compiled world has."""
-    found = [name for name in chosen if name in NATIVE]
+    found = [name for name in chosen if name in NATIVE[track]]
     if not found:
         raise InputError(
             f"{', '.join(chosen)}: none of them is part of the compiled world, which has "
-            f"{', '.join(NATIVE)}"
+            f"{', '.join(NATIVE[track])}"
         )
     return found
 
@@ -67,7 +67,7 @@ def _in_engine(
 ) -> Game:
     started = time.process_time()
     with dice_thrown(seed, len(kinds)):
-        players = [(kind, {}) for kind in rolling(kinds)]
+        players: list[Player] = [(kind, {}) for kind in rolling(kinds)]
         # Not strict: where an agent's code fails, the port has to fail alike.
         world = World(config, players, conserve_stock=conserve).run()
     return game_of(world, [], None, time.process_time() - started)

@@ -45,7 +45,7 @@ class BatchGame(NamedTuple):
 
 def check_native(players: Sequence[PlayerRef], track: Track) -> None:
     """Refuse players that are not part of the compiled world."""
-    there = NATIVE
+    there = NATIVE[track]
     strangers = [ref.name for ref in players if ref.weights is not None or ref.name not in there]
     if strangers:
         raise InputError(

@@ -246,7 +246,7 @@ def _layout(tournament: Tournament, rng: random.Random) -> _Layout:
     else:
         fewest = min(NUM_COMPETITORS[0], len(tournament.competitors))
         count = tournament.competitors_per_world or rng.randint(fewest, tournament.most_slots)
-        sizes, slots = _league_sizes(tournament.track, count, rng)
+        sizes, slots = league_sizes(tournament.track, count, rng)
     rng.shuffle(slots)
     background = (
         ("Penguin",) if tournament.field == "penguins" else BACKGROUND_AGENTS[tournament.track]
@@ -256,9 +256,7 @@ def _layout(tournament: Tournament, rng: random.Random) -> _Layout:
     )
 
 
-def _league_sizes(
-    track: Track, count: int, rng: random.Random
-) -> tuple[tuple[int, ...], list[int]]:
+def league_sizes(track: Track, count: int, rng: random.Random) -> tuple[tuple[int, ...], list[int]]:
     """Factories per level and where the competitors sit (scml.utils.anac_config_generator)."""
     levels = 2 if track == "oneshot" else rng.randint(*NUM_LEVELS)
     fewest, most = NUM_FACTORIES

@@ -13,7 +13,7 @@ from understudy.data.arrays import Float32s, Floats, Ints
 from understudy.games.scml.agent.l3_offers import HEADS, LEFT_MOST, TENTHS, UNITS
 from understudy.games.scml.batch import state as w
 from understudy.games.scml.batch.dice import uniform
-from understudy.games.scml.batch.kernels import kernel
+from understudy.games.scml.batch.learnt.kernels import kernel
 from understudy.games.scml.batch.observe import clip, commit_bound
 from understudy.games.scml.domain import (
     ACCEPT,

@@ -10,7 +10,7 @@ import numpy as np
 
 from understudy.data.arrays import Float32s, Int32s, Ints
 from understudy.games.scml.agent.numpy_transformer import HEADS, HistoryWeights
-from understudy.games.scml.batch.kernels import network_kernel
+from understudy.games.scml.batch.learnt.kernels import network_kernel
 from understudy.games.scml.batch.learnt.room import Room, product
 
 _SMALL = 1e-5

@@ -8,8 +8,8 @@ import numpy as np
 
 from understudy.data.arrays import Array, Float32s, Ints
 from understudy.games.scml.agent.numpy_networks import Offers, Scores
-from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.learnt.histories import Histories, bend
+from understudy.games.scml.batch.learnt.kernels import kernel
 from understudy.games.scml.batch.learnt.room import Room, product
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import features as f

@@ -8,7 +8,7 @@ from typing import Final
 
 from understudy.games.scml.batch.dice import between, sample, shuffle
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.players import bundles
+from understudy.games.scml.batch.players import bundles, partners
 from understudy.games.scml.batch.state import ACCEPT
 
 TODAY_SHARE: Final = 0.7
@@ -96,8 +96,8 @@ def _remember_balance(world, me):  # type: ignore[no-untyped-def]
 def first_proposals(fixed, world, me):  # type: ignore[no-untyped-def]
     """For today, then to the preferred of the others for the days to come, at the best prices."""
     suppliers, buyers, units_of = world.list_a, world.list_b, world.list_f
-    num_suppliers = bundles.gather_met(world, me, True, suppliers)
-    num_buyers = bundles.gather_met(world, me, False, buyers)
+    num_suppliers = partners.gather_met(world, me, True, suppliers)
+    num_buyers = partners.gather_met(world, me, False, buyers)
     _deal_out_today(fixed, world, me, True, suppliers, num_suppliers, units_of)
     _deal_out_today(fixed, world, me, False, buyers, num_buyers, units_of)
     num_suppliers = _offer_today(fixed, world, me, True, suppliers, num_suppliers, units_of, True)
@@ -120,18 +120,18 @@ def counter_all(fixed, world, me):  # type: ignore[no-untyped-def]
 def _answer(fixed, world, me, buys):  # type: ignore[no-untyped-def]
     bundles.accept_ahead(fixed, world, me, buys)
     places, needs = world.list_a, bundles.needed(fixed, world, me, buys, world.day)
-    _note_taken(world, me, places, bundles.gather_heard(world, me, buys, False, places), False)
+    _note_taken(world, me, places, partners.gather_heard(world, me, buys, False, places), False)
     if needs > 0:
-        count = bundles.gather_heard(world, me, buys, True, places)
+        count = partners.gather_heard(world, me, buys, True, places)
         threshold = world.kept[me, THRESHOLD] * (2.0 if world.kept[me, IS_LATE] else 1.0)
         bits = bundles.best_bundle(world, me, places, count, needs, threshold)
         if bits:
             left = bundles.accept_bundle(world, me, places, count, bits)
-            count = bundles.gather_heard(world, me, buys, True, world.list_b)
+            count = partners.gather_heard(world, me, buys, True, world.list_b)
             _note_taken(world, me, world.list_b, count, True)
             bundles.offer_ahead(fixed, world, me, buys, places, left, False)
             return
-    count, units_of = bundles.gather_unanswered(world, me, buys, places), world.list_f
+    count, units_of = partners.gather_unanswered(world, me, buys, places), world.list_f
     _deal_out_today(fixed, world, me, buys, places, count, units_of)
     left = _offer_today(fixed, world, me, buys, places, count, units_of, False)
     bundles.offer_ahead(fixed, world, me, buys, places, left, False)

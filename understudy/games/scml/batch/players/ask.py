@@ -13,27 +13,43 @@ from understudy.games.scml.batch.players import (
     steward,
     sync_random,
 )
+from understudy.games.scml.batch.players.oneshot import ask as oneshot
 from understudy.games.scml.batch.state import END
+from understudy.games.scml.domain import Track
 
 LEARNER, DO_NOTHING, RANDOM, GREEDY, STEWARD, SYNC_RANDOM, PENGUIN, AS0, L1 = range(9)
-NATIVE: Final = {
-    "DoNothing": DO_NOTHING,
-    "Random": RANDOM,
-    "SyncRandom": SYNC_RANDOM,
-    "Greedy": GREEDY,
-    "Steward": STEWARD,
-    "TunedSteward": STEWARD,
-    "Penguin": PENGUIN,
-    "AS0": AS0,
-    "L1": L1,
+NATIVE: Final[dict[Track, dict[str, int]]] = {
+    "std": {
+        "DoNothing": DO_NOTHING,
+        "Random": RANDOM,
+        "SyncRandom": SYNC_RANDOM,
+        "Greedy": GREEDY,
+        "Steward": STEWARD,
+        "TunedSteward": STEWARD,
+        "Penguin": PENGUIN,
+        "AS0": AS0,
+        "L1": L1,
+    },
+    "oneshot": {
+        "DoNothing": DO_NOTHING,
+        "Random": oneshot.RANDOM,
+        "SyncRandom": oneshot.RAND_DIST,
+        "RandDist": oneshot.RAND_DIST,
+        "EqualDist": oneshot.EQUAL_DIST,
+        "Greedy": oneshot.GREEDY,
+        "AlmostEqual": oneshot.ALMOST_EQUAL,
+        "L1": L1,
+    },
 }
-"""By the names of the catalogue."""
+"""By track and the names of the catalogue."""
 
 
 @kernel
 def decides_jointly(fixed, me):  # type: ignore[no-untyped-def]
     """Whether it answers all its partners at once; else one after the other."""
     player = fixed.player[me]
+    if player >= oneshot.FIRST:
+        return oneshot.decides_jointly(player)
     return player != DO_NOTHING and player != RANDOM and player != GREEDY
 
 
@@ -42,6 +58,8 @@ def make(fixed, world, me):  # type: ignore[no-untyped-def]
     """The player is made, before it sees its world."""
     if fixed.player[me] == GREEDY:
         greedy.make(fixed, world, me)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.make(fixed, world, me)
 
 
 @kernel
@@ -57,6 +75,8 @@ def join(fixed, world, me):  # type: ignore[no-untyped-def]
         penguin.join(fixed, world, me)
     elif fixed.player[me] == AS0:
         as0.join(fixed, world, me)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.join(fixed, world, me)
 
 
 @kernel
@@ -68,6 +88,8 @@ def morning(fixed, world, me):  # type: ignore[no-untyped-def]
         steward.morning(fixed, world, me)
     elif fixed.player[me] == LEARNER or fixed.player[me] == L1:
         learner.morning(world, me)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.morning(fixed, world, me)
 
 
 @kernel
@@ -102,6 +124,8 @@ def first_proposals(fixed, world, me):  # type: ignore[no-untyped-def]
         as0.first_proposals(fixed, world, me)
     elif fixed.player[me] == L1:
         l1.first_proposals(fixed, world, me)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.first_proposals(fixed, world, me)
     return True
 
 
@@ -120,6 +144,8 @@ def counter_all(fixed, world, me):  # type: ignore[no-untyped-def]
         as0.counter_all(fixed, world, me)
     elif fixed.player[me] == L1:
         l1.counter_all(fixed, world, me)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.counter_all(fixed, world, me)
 
 
 @kernel
@@ -129,6 +155,8 @@ def propose(fixed, world, me, place):  # type: ignore[no-untyped-def]
         greedy.propose(fixed, world, me, place)
     elif fixed.player[me] == RANDOM:
         randomly.propose(fixed, world, me, place)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.propose(fixed, world, me, place)
     else:
         world.proposal[me, place, 0] = 0
 
@@ -140,6 +168,8 @@ def respond(fixed, world, me, place):  # type: ignore[no-untyped-def]
         return greedy.respond(fixed, world, me, place)
     if fixed.player[me] == RANDOM:
         return randomly.respond(fixed, world, me, place)
+    if fixed.player[me] >= oneshot.FIRST:
+        return oneshot.respond(fixed, world, me, place)
     return END
 
 
@@ -148,6 +178,8 @@ def hear_success(fixed, world, me, place):  # type: ignore[no-untyped-def]
     """A talk of its has ended with a contract; its offer lies on the table."""
     if fixed.player[me] == GREEDY:
         greedy.hear_success(world, me, place)
+    elif fixed.player[me] >= oneshot.FIRST:
+        oneshot.hear_success(fixed, world, me, place)
 
 
 @kernel

@@ -8,8 +8,9 @@ from typing import Final
 
 from understudy.games.scml.batch import speech
 from understudy.games.scml.batch.kernels import kernel
+from understudy.games.scml.batch.players.partners import gather_heard, next_choice
 from understudy.games.scml.batch.players.shares import distribute
-from understudy.games.scml.batch.state import ACCEPT, CROWD, DAY, NOBODY, REJECT, UNITS
+from understudy.games.scml.batch.state import ACCEPT, DAY, REJECT, UNITS
 from understudy.games.scml.domain import DAYS
 
 PRODUCTIVITY: Final = 0.7
@@ -19,48 +20,6 @@ FIRST_SHARE, SECOND_SHARE = 0.5, 0.8
 SALE_SHARE, SUPPLY_SHARE = 0.7, 1.2
 """Of its best price, offered in an answer."""
 RANK: Final = 0
-
-
-# --- whom it speaks to ---------------------------------------------------------------------------
-
-
-@kernel
-def gather_met(world, me, buys, places):  # type: ignore[no-untyped-def]
-    """All partners of a side, in the order their talks were called for; how many."""
-    count = 0
-    for index in range(world.num_met[me]):
-        if speech.is_supplier(world.met[me, index]) == buys:
-            places[count] = world.met[me, index]
-            count += 1
-    return count
-
-
-@kernel
-def gather_unanswered(world, me, buys, places):  # type: ignore[no-untyped-def]
-    """All partners of a side whose offer was not accepted, heard or not, in their order."""
-    count, start = 0, 0 if buys else CROWD
-    for place in range(start, start + CROWD):
-        if world.talk[me, place] != NOBODY and world.answer[me, place] != ACCEPT:
-            places[count] = place
-            count += 1
-    return count
-
-
-@kernel
-def gather_heard(world, me, buys, today, places):  # type: ignore[no-untyped-def]
-    """Partners of a side with an offer for today, or for a day to come, in their order."""
-    count = 0
-    for index in range(world.num_heard[me]):
-        place = world.heard[me, index]
-        is_today = world.table[world.talk[me, place], DAY] == world.day
-        if speech.is_supplier(place) == buys and is_today == today:
-            spot = count
-            while spot > 0 and places[spot - 1] > place:
-                places[spot] = places[spot - 1]
-                spot -= 1
-            places[spot] = place
-            count += 1
-    return count
 
 
 @kernel
@@ -130,21 +89,9 @@ def best_bundle(world, me, places, count, needs, threshold):  # type: ignore[no-
                 over, least_over = bits, away
             elif offered < needs and away < least_under:
                 under, least_under = bits, away
-            if not _next_choice(chosen, size, count):
+            if not next_choice(chosen, size, count):
                 break
     return over if least_over <= threshold else under
-
-
-@kernel
-def _next_choice(chosen, size, count):  # type: ignore[no-untyped-def]
-    """The next `size` of `count` numbers, in the order of itertools; False: that was the last."""
-    for index in range(size - 1, -1, -1):
-        if chosen[index] < index + count - size:
-            chosen[index] += 1
-            for later in range(index + 1, size):
-                chosen[later] = chosen[later - 1] + 1
-            return True
-    return False
 
 
 @kernel

@@ -63,10 +63,7 @@ def hear_success(world, me, place):  # type: ignore[no-untyped-def]
 def propose(fixed, world, me, place):  # type: ignore[no-untyped-def]
     """What it needs today, else something for a day to come."""
     units, day = _wanted(fixed, world, me, place)
-    buys = speech.is_supplier(place)
-    low, high = _price_range(world, me, place, day != world.day)
-    share = world.kept[me, SHARES + speech.round_of(world, me, place)]
-    price = int(high - share * (high - low)) if buys else int(low + share * (high - low))
+    price = good_price(world, me, place, day != world.day)
     speech.propose(world, me, place, units, day, price)
 
 
@@ -75,26 +72,47 @@ def respond(fixed, world, me, place):  # type: ignore[no-untyped-def]
     """Accept what it needs at a good price."""
     offer = world.table[world.talk[me, place]]
     units, day, price = offer[UNITS], offer[DAY], offer[PRICE]
-    today, buys, kept = day == world.day, speech.is_supplier(place), world.kept[me]
+    today, buys = day == world.day, speech.is_supplier(place)
     if today:
         is_needed = units <= _needed(fixed, world, me, buys)
     else:
         is_needed = units < _needed_on(fixed, world, me, buys, day) and day > world.day
     if not is_needed:
         return REJECT
-    low, high = _price_range(world, me, place, not today)
-    share = AHEAD_SHARE
+    is_good = is_good_price(world, me, place, price, not today)
     if today:
-        share = kept[SHARES + speech.round_of(world, me, place)]
-    is_good = (high - price if buys else price - low) >= share * (high - low)
-    if today:
-        if buys:
-            kept[BEST_BUYING] = min(float(price), kept[BEST_BUYING])
-            world.notes[me, place, BEST_OPP] = kept[BEST_BUYING]
-        else:
-            kept[BEST_SELLING] = max(float(price), kept[BEST_SELLING])
-            world.notes[me, place, BEST_OPP] = kept[BEST_SELLING]
+        note_price(world, me, place, float(price))
     return ACCEPT if is_good else REJECT
+
+
+@kernel
+def good_price(world, me, place, ahead):  # type: ignore[no-untyped-def]
+    """What it offers in this round."""
+    low, high = price_range(world, me, place, ahead)
+    given = world.kept[me, SHARES + speech.round_of(world, me, place)] * (high - low)
+    return int(high - given) if speech.is_supplier(place) else int(low + given)
+
+
+@kernel
+def is_good_price(world, me, place, price, ahead):  # type: ignore[no-untyped-def]
+    """Whether it takes a price in this round."""
+    low, high = price_range(world, me, place, ahead)
+    share = AHEAD_SHARE
+    if not ahead:
+        share = world.kept[me, SHARES + speech.round_of(world, me, place)]
+    return (high - price if speech.is_supplier(place) else price - low) >= share * (high - low)
+
+
+@kernel
+def note_price(world, me, place, price):  # type: ignore[no-untyped-def]
+    """The best price it was offered today, by anybody."""
+    kept = world.kept[me]
+    if speech.is_supplier(place):
+        kept[BEST_BUYING] = min(price, kept[BEST_BUYING])
+        world.notes[me, place, BEST_OPP] = kept[BEST_BUYING]
+    else:
+        kept[BEST_SELLING] = max(price, kept[BEST_SELLING])
+        world.notes[me, place, BEST_OPP] = kept[BEST_SELLING]
 
 
 @kernel
@@ -141,8 +159,8 @@ def _needed_on(fixed, world, me, buys, day):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _price_range(world, me, place, ahead):  # type: ignore[no-untyped-def]
-    """Limited by the best prices so far."""
+def price_range(world, me, place, ahead):  # type: ignore[no-untyped-def]
+    """Prices it may offer and take, limited by the best so far."""
     product, kept, notes = (
         world.product[world.talk[me, place]],
         world.kept[me],

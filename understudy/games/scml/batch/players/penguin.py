@@ -9,7 +9,7 @@ from typing import Final
 from understudy.games.scml.batch import speech
 from understudy.games.scml.batch.dice import shuffle
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.players import bundles
+from understudy.games.scml.batch.players import bundles, partners
 
 TODAY_SHARE: Final = 0.7
 """Of its partners, asked for today."""
@@ -38,10 +38,10 @@ def first_proposals(fixed, world, me):  # type: ignore[no-untyped-def]
     """For today, then for the days to come, at the best prices."""
     places, units_of = world.list_a, world.list_f
     for side in range(2):
-        count = bundles.gather_met(world, me, side == 0, places)
+        count = partners.gather_met(world, me, side == 0, places)
         _deal_out_today(fixed, world, me, side == 0, places, count, units_of)
     for side in range(2):
-        count = bundles.gather_met(world, me, side == 0, places)
+        count = partners.gather_met(world, me, side == 0, places)
         _offer(fixed, world, me, side == 0, places, count, units_of, True)
 
 
@@ -61,14 +61,14 @@ def _answer(fixed, world, me, buys):  # type: ignore[no-untyped-def]
         has_room = speech.sold_for(world, me, world.day) <= fixed.lines[me]
         needs *= speech.sold_for(world, me, 1 if has_room else 0) > 0
     if needs > 0:
-        count = bundles.gather_heard(world, me, buys, True, places)
+        count = partners.gather_heard(world, me, buys, True, places)
         threshold = world.kept[me, THRESHOLD]
         bits = bundles.best_bundle(world, me, places, count, needs, threshold)
         if bits:
             left = bundles.accept_bundle(world, me, places, count, bits)
             bundles.offer_ahead(fixed, world, me, buys, places, left, True)
             return
-    count, units_of = bundles.gather_unanswered(world, me, buys, places), world.list_f
+    count, units_of = partners.gather_unanswered(world, me, buys, places), world.list_f
     _deal_out_today(fixed, world, me, buys, places, count, units_of)
     _offer(fixed, world, me, buys, places, count, units_of, False)
 

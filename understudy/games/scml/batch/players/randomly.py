@@ -6,6 +6,7 @@ from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.state import ACCEPT, END, REJECT
 
 ACCEPTS, ENDS = 0.1, 0.005
+ENDS_OR_ACCEPTS = ACCEPTS + ENDS
 
 
 @kernel
@@ -24,3 +25,12 @@ def respond(fixed, world, me, place):  # type: ignore[no-untyped-def]
     if uniform(world, me) < ENDS:
         return END
     return ACCEPT if uniform(world, me) < ACCEPTS else REJECT
+
+
+@kernel
+def respond_at_once(world, me):  # type: ignore[no-untyped-def]
+    """The same by one throw (scml.oneshot.agents.RandomOneShotAgent)."""
+    drawn = uniform(world, me)
+    if drawn < ENDS:
+        return END
+    return ACCEPT if drawn < ENDS_OR_ACCEPTS else REJECT

@@ -29,16 +29,17 @@ from understudy.games.scml.domain import DAYS
     SPENDABLE,
     FLOOR,
     UNKNOWN_ASK,
-) = range(21)
+    CHEAP_FROM,
+) = range(22)
 """Its numbers, in the order in which `players/steward.py` explains them: first as they are among
 thrifty buyers, then, from WAYS on, among eager ones, then what tells these apart."""
-WAYS: Final = 21
-LARGE, EAGER_SHARE, WATCH_DAYS, FIRST_WAY = range(42, 46)
+WAYS: Final = 22
+LARGE, EAGER_SHARE, WATCH_DAYS, FIRST_WAY = range(44, 48)
 UNKNOWN, USED_UP, LASTS = range(3)
 STOCK_LASTS, STOCK, LARGEST_ORDER, STOCK_WAS_NEEDED, NEED, WAY, SUPPLIED = range(7)
 """What it keeps; WAY: where the numbers begin that it plays by today."""
 STANDING, ASKED = 0, 3
-"""Of each partner: the offer that it may still accept (three numbers), the most it ever asked for."""
+"""Of each partner: the offer it may still accept (three numbers), the most it ever asked for."""
 
 
 @kernel
@@ -430,6 +431,8 @@ def _ask(fixed, world, me, turn, ahead):  # type: ignore[no-untyped-def]
     if ahead:
         if turn < _number(fixed, world, me, FIRM):
             return high
+        if turn >= _number(fixed, world, me, CHEAP_FROM):
+            return low
         return max(low, int(high * _number(fixed, world, me, GREEDY_DISCOUNT)))
     choosy, last = _number(fixed, world, me, CHOOSY), _number(fixed, world, me, LAST_ROUND)
     late = max(0.0, (turn - choosy) / (last - choosy))

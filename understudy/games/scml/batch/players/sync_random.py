@@ -11,7 +11,7 @@ from understudy.games.scml.batch.dice import shuffle, uniform
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.players.shares import concentrate, distribute
 from understudy.games.scml.batch.state import ACCEPT, DAY, PRICE, REJECT, UNITS
-from understudy.games.scml.domain import DAYS, ROUNDS
+from understudy.games.scml.domain import DAYS
 
 PRODUCTIVITY: Final = 0.3
 """Share of its lines that one in the middle expects to use."""
@@ -77,7 +77,7 @@ def _accept(fixed, world, me, buys, needs):  # type: ignore[no-untyped-def]
             continue
         offer = world.table[world.talk[me, place]]
         ahead = offer[DAY] - world.day
-        time = ahead / left if ahead > 0 else _time(world, me, place)
+        time = ahead / left if ahead > 0 else speech.time_of(world, me, place)
         is_good = _is_good(world, me, buys, offer[PRICE], time, low, high, ahead == 0)
         if is_good and offer[UNITS] < needs[ahead]:
             world.answer[me, place] = ACCEPT
@@ -212,17 +212,18 @@ def _estimate_needs(fixed, world, me, supplies, sales):  # type: ignore[no-untyp
     level, today, last = fixed.level[me], world.day, world.last_day
     if level == 0:  # it reads the days from product 0's agenda, which is that of day 0
         last = min(fixed.horizon, fixed.days - 1)
-    secured, sold = world.stock[me] + speech.bought_for(world, me, today), 0
+    bought, sold, slot = world.bought[me], world.sold[me], today % DAYS
+    secured, promised = world.stock[me] + bought[slot], -sold[slot]
     for ahead in range(DAYS):
         supplies[ahead], sales[ahead] = NONE, NONE
-        sold += world.sold[me, (today + ahead) % DAYS]
-    sold -= speech.sold_for(world, me, today)
+        promised += sold[ahead]
     for day in range(today + 1, last + 1):
         ahead, left = day - today, fixed.days - day
-        secured += speech.bought_for(world, me, day)
+        slot = slot + 1 if slot + 1 < DAYS else 0
+        secured += bought[slot]
         come = secured + (world.supply_units[me] * ahead if level == 0 else 0)
-        gone = sold + (world.sale_units[me] * left if level == fixed.levels - 1 else 0)
-        sold -= speech.sold_for(world, me, day)
+        gone = promised + (world.sale_units[me] * left if level == fixed.levels - 1 else 0)
+        promised -= sold[slot]
         missing = max(PRODUCTIVITY * left, float(gone)) - max(PRODUCTIVITY * ahead, float(come))
         if missing > 0.0 and level > 0:
             supplies[ahead] = int(missing)
@@ -240,11 +241,6 @@ def _range(fixed, world, me, buys):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _time(world, me, place):  # type: ignore[no-untyped-def]
-    return (speech.round_of(world, me, place) + 1) / (ROUNDS + 1)
-
-
-@kernel
 def _todays_price(fixed, world, me, place, is_first):  # type: ignore[no-untyped-def]
     """The best at first; then as if it were for a day to come."""
     buys, level = speech.is_supplier(place), fixed.level[me]
@@ -252,7 +248,7 @@ def _todays_price(fixed, world, me, place, is_first):  # type: ignore[no-untyped
     low, high = float(world.low[product]), float(world.high[product])
     if is_first:
         return low if buys else high
-    return _price(world, me, buys, _time(world, me, place), low, high, False)
+    return _price(world, me, buys, speech.time_of(world, me, place), low, high, False)
 
 
 @kernel

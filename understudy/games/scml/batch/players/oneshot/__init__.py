@@ -1,0 +1,1 @@
+"""Players of the OneShot track, which has two levels and no day but today."""
