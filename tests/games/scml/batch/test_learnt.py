@@ -130,31 +130,53 @@ def test_drawn_by_their_chances(luck, expected):
     assert draw(scores, 0.0, np.zeros(4), luck) == 2
 
 
-def test_what_others_may_still_take_up_binds_capacity():
-    """A partner that is not decided about has our offer: L1 keeps money and lines for it."""
-    worlds, many = Worlds(records(1)), ManyDecisions(POLICY)
-    while True:
-        waiting = worlds.play()
-        world = worlds.state[0]
-        me = int(world["asked"])
-        if world["call"] == COUNTER_ALL and world["num_heard"][me] >= 2:
-            break
+def one_left_out(buys):
+    """A world that waits for answers to one side; who answers, and a partner heard that is left
+    out of the decision."""
+    worlds, many = Worlds(records(12)), ManyDecisions(POLICY)
+    while len(waiting := worlds.play()):
+        for index in waiting[worlds.state["call"][waiting] == COUNTER_ALL].tolist():
+            world = worlds.state[index]
+            me = int(world["asked"])
+            heard = world["heard"][me, : world["num_heard"][me]].tolist()
+            if len(heard) > 1 and {is_supplier(place) for place in heard} == {buys}:
+                world["heard"][me, : len(heard) - 1] = heard[1:]
+                world["num_heard"][me] -= 1
+                return worlds.part(slice(index, index + 1)), me, heard[0]
         many.answer(worlds.fixed, worlds.state, waiting)
-    place, today = int(world["heard"][me, 0]), int(world["day"])
-    world["heard"][me, :-1] = world["heard"][me, 1:]
-    world["num_heard"][me] -= 1
-    world["bound"][me, place] = 3, today, 7
+    raise AssertionError("nobody was heard")
+
+
+@pytest.mark.parametrize("buys, bought, sold", [(True, 3, 0), (False, 0, 3)])
+def test_what_others_may_still_take_up_binds_capacity(buys, bought, sold):
+    """A partner that is not decided about has our offer: L1 keeps money and lines for it."""
+    worlds, me, place = one_left_out(buys)
+    world, waiting = worlds.state[0], np.array([0])
+    world["bound"][me, place] = 3, world["day"], 7
     columns, books = questions_of(worlds.fixed, worlds.state, waiting).columns, new_books(1)
     open_books(worlds.state, waiting, columns, 0.1, False, books)
-    bought, sold = (3, 0) if is_supplier(place) else (0, 3)
     assert books.own.committed.tolist() == [[0, 0]]
     assert books.bound.committed.tolist() == [[bought, sold]]
     assert books.bound.ordered[0, 0] - books.own.ordered[0, 0] == sold
-    cost = 7 if bought else int(worlds.fixed["cost"][0, me])
-    assert books.own.money[0, 0] - books.bound.money[0, 0] == 3 * cost
+    cost = 7 if buys else int(worlds.fixed["cost"][0, me])
+    assert books.own.money[0, 0] - books.bound.money[0, 0] == pytest.approx(3 * cost)
     world["open"][me, place] = 0  # that talk is over: signed, or never will be
     open_books(worlds.state, waiting, columns, 0.1, False, books)
     assert books.bound.committed.tolist() == [[0, 0]]
+
+
+def test_nothing_gets_through_that_others_leave_no_money_for():
+    worlds, me, place = one_left_out(buys=True)
+    world, before, waiting = worlds.state[0], worlds.state.copy(), np.array([0])
+    heard = world["heard"][me, : world["num_heard"][me]].tolist()
+    replies = {}
+    for price in (0, 10**7):
+        worlds.state[:] = before
+        world["bound"][me, place] = 1, world["day"], price
+        ManyDecisions(POLICY).answer(worlds.fixed, worlds.state, waiting)
+        replies[price] = world["reply"][heard].tolist()
+    assert set(replies[0]) - {END}
+    assert set(replies[10**7]) == {END}
 
 
 def test_a_network_on_a_device_plays_the_same():
