@@ -23,7 +23,7 @@ WORLDS = [
     ("std", (2, 3, 3, 2), 20, 35),
     ("std", (5, 5, 5), 12, 28),  # its stock is conserved
     ("oneshot", (4, 5), 60, 1),
-    ("std", (6, 6, 6), 20, 9),
+    ("std", (6, 6, 6), 20, 24),
     ("oneshot", (6, 3), 12, 2),
     ("oneshot", (3, 8), 40, 4),
 ]
@@ -76,10 +76,10 @@ def test_a_worlds_course_depends_neither_on_its_slot_nor_on_the_others():
 
 def test_compiled_and_as_plain_python_worlds_are_the_same(tmp_path):
     players = {
-        "std": ("Greedy", "SyncRandom", "AS0", "Penguin", "Steward", "Random"),
+        "std": ("Greedy", "SyncRandom", "AS0", "Penguin", "Steward", "Random", "L1"),
         "oneshot": ("Greedy", "RandDist", "EqualDist", "AlmostEqual", "Random", "DoNothing"),
     }
-    settings = ("std", (2, 2, 2), 4, 5), ("std", (3, 3), 4, 6), ("oneshot", (3, 3), 4, 7)
+    settings = ("std", (2, 3, 2), 4, 5), ("std", (3, 4), 4, 6), ("oneshot", (3, 3), 4, 7)
     worlds = np.array([record(*setting, players[setting[0]]) for setting in settings])
     np.save(tmp_path / "worlds.npy", worlds)
     helper = str(Path(__file__).with_name("plain.py"))
