@@ -98,7 +98,8 @@ class Matcher(OneShotSyncAgent):
                 turn = self.awi.current_step % len(partners)  # who gets the odd unit changes
                 shares = even_shares(round(need * FIRST_ASK), len(partners))
                 for partner, units in zip(partners[turn:] + partners[:turn], shares, strict=True):
-                    made[partner] = (min(units, side.largest), self.awi.current_step, side.price)
+                    units = min(units, need, side.largest)
+                    made[partner] = (units, self.awi.current_step, side.price)
         self._standing = {p: (o[0], TAKES_AT_FIRST[0]) for p, o in made.items() if o is not None}
         return made
 
