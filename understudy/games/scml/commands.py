@@ -73,7 +73,11 @@ class Worlds:
     ] = None
     track: TrackOption = "std"
     simulator: Annotated[
-        str, typer.Option(help="engine: ours; scml: the real package, same worlds, much slower.")
+        str,
+        typer.Option(
+            help="engine: ours; scml: the real package, same worlds, much slower; batch: compiled, "
+            "much faster, for the players it has."
+        ),
     ] = "engine"
     conserve_stock: Annotated[
         bool,
@@ -116,6 +120,7 @@ class Worlds:
 
 
 OF_THE_LEAGUE = Worlds()
+BATCH = ("engine", "batch")
 
 
 def record(
@@ -268,25 +273,38 @@ def verify(
     agents: Annotated[str, typer.Option(help="Who plays, by comma, or all.")] = "all",
     worlds: Annotated[int, typer.Option(help="How many worlds for each agent alone.")] = 3,
     track: TrackOption = "std",
+    against: Annotated[
+        str,
+        typer.Option(help="scml: it and our engine; batch: the engine and the compiled world."),
+    ] = "scml",
     seed: SeedOption = 0,
     workers: WorkersOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Hold our engine against the real simulator: same worlds, same agents, every contract.
 
-    Everybody plays alone, and in mixed worlds of 2, 3 and 4 levels (OneShot: 2). Exit code 1 if
-    anything differs.
+    Everybody plays alone, and in mixed worlds of 2, 3 and 4 levels (OneShot: 2). With --against
+    batch, the compiled world is held against our engine, with the players that it has; both roll
+    the same dice. Exit code 1 if anything differs.
     """
     from understudy.games.scml.domain import track_named
     from understudy.games.scml.players.catalogue import INEXACT, names
     from understudy.games.scml.reference import verify as scml
+    from understudy.games.scml.reference import verify_batch as batch
 
+    if against not in ("scml", "batch"):
+        raise InputError(f"there is nothing to verify against '{against}'; there is scml, batch")
     rules = track_named(track)
     chosen = names(agents, rules)
     left_out = {name: why for name, why in INEXACT.items() if name in chosen}
     chosen = [name for name in chosen if name not in left_out]
-    results = scml.verify(chosen, worlds, seed, track=rules, worker=workers, quiet=quiet)
-    out_console.print(scml.results_table(results))
+    comparing, called = scml.compare, ("scml", "engine")
+    if against == "batch":
+        chosen, comparing, called = batch.natives(chosen, rules), batch.compare_batch, BATCH
+    results = scml.verify(
+        chosen, worlds, seed, track=rules, comparing=comparing, worker=workers, quiet=quiet
+    )
+    out_console.print(scml.results_table(results, called))
     for line in scml.silent_lines(results):
         print(line)
     for name, why in left_out.items():
@@ -297,6 +315,54 @@ def verify(
     if differences:
         print(f"{len(differences):,} differences", file=sys.stderr)
         sys.exit(1)
+
+
+def tune(
+    player: Annotated[str, typer.Argument(help="Whose numbers: steward.")],
+    out: OutOption = None,
+    place: Annotated[str, typer.Option(help="Its place in the chain: first, middle, last.")] = (
+        "first"
+    ),
+    field: Annotated[str, typer.Option(help="Its company: official, champions, both.")] = "both",
+    generations: Annotated[int, typer.Option(help="How often the best plan is changed.")] = 8,
+    candidates: Annotated[int, typer.Option(help="Plans tried in a generation.")] = 16,
+    worlds: Annotated[int, typer.Option(help="Worlds of a generation, and to confirm.")] = 1024,
+    start: Annotated[
+        Path | None, typer.Option(help="A numbers.json to begin with. [default: the original]")
+    ] = None,
+    working: Working = AS_USUAL,
+) -> None:
+    """Search better numbers for a scripted player, in compiled worlds; confirm them in others.
+
+    Writes OUT/tuning/PLAYER-PLACE-FIELD/numbers.json. The same command goes on with a search that
+    was broken off.
+
+    Example: understudy tune scml steward --place first --field official
+    """
+    from understudy.games.scml.tuning.report import generation_line, told_of
+    from understudy.games.scml.tuning.search import Settings, search
+    from understudy.games.scml.tuning.trials import field_named
+
+    if player.lower() != "steward":
+        raise InputError(f"there is nothing to tune in '{player}'; there is steward")
+    begun = tuple(sorted(told_of(start, place).items())) if start is not None else ()
+    chosen = field_named(field)
+    settings = Settings(chosen, place, generations, candidates, worlds, working.seed, begun)
+    folder = run_of(out, "scml").folder / "tuning" / f"steward-{place}-{field}"
+    found = search(
+        settings,
+        folder,
+        worker=working.workers,
+        resume=working.resume,
+        quiet=working.quiet,
+        tell=lambda generation: print(generation_line(generation), flush=True),
+    )
+    gain = found.confirmed
+    print(
+        f"{place}: {gain.value:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}] above the original "
+        f"in {gain.n:,} worlds that chose nothing"
+    )
+    print(f"The numbers: {folder / 'numbers.json'}")
 
 
 def plan(
@@ -323,8 +389,11 @@ def strength(results: "pa.Table") -> list[dict[str, Any]]:
 
 
 COMMANDS = Commands(
-    verbs={"record": record, "compete": compete, "verify": verify},
-    about={"verify": "Hold a fast engine of ours against the real simulator."},
+    verbs={"record": record, "compete": compete, "verify": verify, "tune": tune},
+    about={
+        "verify": "Hold a fast engine of ours against the real simulator.",
+        "tune": "Search better numbers for a scripted player.",
+    },
     plan=plan,
     strength=strength,
 )

@@ -31,6 +31,8 @@ RULES: Final[dict[Track, Rules]] = {
 }
 
 
+LINES: Final = 10
+"""Production lines of every factory in the league, and so the most it can make in a day."""
 ROUNDS: Final = 20
 """Of a negotiation; two speak in each."""
 HORIZON: Final = RULES["std"].horizon

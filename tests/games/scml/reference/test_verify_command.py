@@ -34,7 +34,7 @@ def test_who_signed_nothing_is_told(small):
 
 
 def test_a_difference_is_told_and_ends_with_1(small, monkeypatch):
-    monkeypatch.setattr(verify, "differences", lambda theirs, ours: ["profits of 00@0: other"])
+    monkeypatch.setattr(verify, "differences", lambda *games: ["profits of 00@0: other"])
     result = run("--agents", "DoNothing")
     assert result.exit_code == 1
     assert "profits of 00@0: other" in result.output

@@ -14,11 +14,8 @@ from scml.oneshot.world import SCML2024OneShotWorld
 from scml.std.agents import StdDoNothingAgent
 from scml.std.world import SCML2024StdWorld
 
-from understudy.games.scml.domain import Track
+from understudy.games.scml.domain import LINES, Track
 from understudy.games.scml.engine.random_state import random_state_kept
-
-LINES = 10
-"""Production lines of every factory in the league, and so the most it can make in a day."""
 
 
 @dataclass(frozen=True)

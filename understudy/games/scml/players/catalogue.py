@@ -71,6 +71,7 @@ LEARNT = {
 OURS: dict[Track, dict[str, str]] = {
     "std": {
         "Steward": "understudy.games.scml.players.steward.Steward",
+        "TunedSteward": "understudy.games.scml.players.steward.TunedSteward",
         **LEARNT,
         "SafePenguin": "understudy.games.scml.players.safety_wrapper.SafePenguin",
     },

@@ -9,7 +9,8 @@ were accepted at once. Until it has seen production leave stock alone it counts 
 should stock be used up after all, it goes on counting so, and buys what it sells.
 
 It tosses no coins and knows nobody by name: what it does follows from what it sees today, from the
-state of its stock and, at the last level, from the largest order so far.
+state of its stock, at the last level from the largest order so far and, where its numbers
+(`steward_numbers.py`) say so, from the most that each buyer ever asked for.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,30 +21,13 @@ from negmas import ResponseType, SAOResponse, SAOState
 from scml.std import StdSyncAgent
 
 from understudy.games.scml.domain import Offer
-
-FILLING_DAYS = 8
-"""How long filling the stock goes before selling; by then suppliers have given what they will."""
-TRIAL_DAYS = 3
-"""How far ahead it sells while it does not know whether stock lasts: a use of it soon tells."""
-LARGEST_DEAL = 7
-"""What Greedy, the best customer, takes for a day to come; only others take more."""
-FIRM = 5
-"""Rounds at the best price. Then days ahead go at the discount that Greedy asks for."""
-GREEDY_DISCOUNT = 0.9
-CHOOSY = 10
-"""Rounds in which it turns down small orders: a negotiation ends with one deal, most ask again for
-more. Then the price for today starts to fall too, to the lowest in the last round but one."""
-LAST_ROUND = 18
-BIDS_RISE = 5
-"""Rounds until it pays the highest price for input: a missing unit costs a sale every day."""
-ASK_FOLD = 3
-"""Asks its suppliers for so many times what it needs, together: most say no."""
-EXTRA_UNITS = 3
-"""A supplier's offer may exceed the need by so much: storing is cheaper than waiting."""
-ORDER_MARGIN = 2
-"""Last level: stock above the largest order seen so far."""
-EXPECTED_USE = 0.5
-"""Share of days on which another unit of stock is taken to earn its keep; cautious."""
+from understudy.games.scml.players.steward_numbers import (
+    ORIGINAL,
+    Numbers,
+    Plans,
+    place_in_chain,
+    tuned,
+)
 
 
 @dataclass
@@ -75,8 +59,16 @@ class FreeCapacity:
 class Steward(StdSyncAgent):
     """Fills its stock once, sells every line, promises nothing it cannot make."""
 
+    plans: Plans = ORIGINAL
+
     def init(self) -> None:
         """Nothing is known yet."""
+        self._plan = self.plans[place_in_chain(self.awi.level, self.awi.n_products - 1)]
+        self._numbers = self._plan.thrifty
+        """Those it plays by today."""
+        self._supplied = 0
+        self._asked: dict[str, int] = {}
+        """The most units that each buyer ever asked for."""
         self._stock_lasts: bool | None = None
         self._stock = self._largest_order = 0
         self._stock_was_needed = False
@@ -92,7 +84,16 @@ class Steward(StdSyncAgent):
             self._stock_lasts = True
         self._stock = stock
         self._largest_order = max(self._largest_order, self.awi.current_exogenous_output_quantity)
+        self._supplied += self.awi.current_exogenous_input_quantity
+        self._numbers = self._plan.eager if self._buyers_are_eager() else self._plan.thrifty
         self._standing = {}
+
+    def _buyers_are_eager(self) -> bool:
+        telling, awi = self._plan.telling, self.awi
+        if awi.current_step < telling.watch_days or awi.is_last_level:
+            return telling.first_way > 0
+        eager = sum(asked >= telling.large for asked in self._asked.values())
+        return eager >= telling.eager_share * len(awi.my_consumers)
 
     def step(self) -> None:
         """Note whether today's orders take more than what arrives today."""
@@ -122,6 +123,9 @@ class Steward(StdSyncAgent):
         taken = self._take(capacity, {p: offer for p, offer in offers.items() if offer}, turn)
         made = self._offers(capacity, [partner for partner in offers if partner not in taken], turn)
         self._standing |= made
+        for partner in self.awi.my_consumers:
+            if offer := offers.get(partner):
+                self._asked[partner] = max(self._asked.get(partner, 0), offer[0])
         return (
             dict.fromkeys(offers, SAOResponse(ResponseType.END_NEGOTIATION, None))
             | {p: SAOResponse(ResponseType.ACCEPT_OFFER, offer) for p, offer in taken.items()}
@@ -133,19 +137,23 @@ class Steward(StdSyncAgent):
     ) -> dict[str, Offer]:
         """Soonest and best price first: every sale that fits, every supply that is needed."""
         taken = {}
+        numbers = self._numbers
         sales = {p: offer for p, offer in offers.items() if p in self.awi.my_consumers}
         for partner in sorted(sales, key=lambda p: (sales[p][1], -sales[p][2], -sales[p][0], p)):
             quantity, day, _ = sales[partner]
+            usual = self._asked.get(partner, numbers.unknown_ask)
             if quantity <= capacity.free.get(day, 0) and (
-                turn >= CHOOSY or is_large_enough(quantity, day, capacity, len(sales))
+                turn >= numbers.choosy
+                or quantity >= numbers.fraction * usual
+                or is_large_enough(quantity, day, capacity, len(sales), numbers.largest_deal)
             ):
                 taken[partner] = sales[partner]
                 capacity.sell(day, quantity)
         supplies = {p: offer for p, offer in offers.items() if p in self.awi.my_suppliers}
         for partner in sorted(supplies, key=lambda p: (supplies[p][1], supplies[p][2], p)):
             quantity, _, price = supplies[partner]
-            fits = capacity.need > 0 and quantity <= capacity.need + EXTRA_UNITS
-            if fits and price <= bid(*_prices(self.awi.current_input_issues), turn):
+            fits = capacity.need > 0 and quantity <= capacity.need + numbers.extra_units
+            if fits and price <= bid(*_prices(self.awi.current_input_issues), turn, numbers):
                 taken[partner] = supplies[partner]
                 capacity.need -= quantity
         return taken
@@ -154,27 +162,32 @@ class Steward(StdSyncAgent):
         self, capacity: FreeCapacity, partners: Iterable[str], turn: int
     ) -> dict[str, Offer]:
         """An offer each, such that all sales could be accepted at once."""
-        awi, made = self.awi, {}
+        awi, numbers, made = self.awi, self._numbers, {}
         buyers = [partner for partner in partners if partner in awi.my_consumers]
         if buyers:  # who is served first changes, for there may not be enough for all
             first = (turn + awi.current_step) % len(buyers)
             buyers = buyers[first:] + buyers[:first]
-        most = awi.n_lines if turn < FIRM else LARGEST_DEAL
+        small = turn >= numbers.small_from
+        most = int(numbers.small_units if small else numbers.largest_deal)
+        most = awi.n_lines if turn < numbers.firm and not small else most
         for index, partner in enumerate(buyers):
             days = capacity.open_days()
             if not days:
                 break
             # in turn: a day of their own for each buyer, and one day after the other for all
             day = days[(index if turn % 2 else turn // 2) % len(days)]
+            if small or numbers.soonest > 0:
+                day = days[0]
             kept = len(buyers) - index - 1  # a unit each, or their negotiations would end
             quantity = max(1, min(capacity.free[day], most, capacity.total() - kept))
             capacity.sell(day, quantity)
             ahead = day > awi.current_step
-            made[partner] = (quantity, day, ask(*_prices(awi.current_output_issues), turn, ahead))
+            price = ask(*_prices(awi.current_output_issues), turn, ahead, numbers)
+            made[partner] = (quantity, day, price)
         suppliers = [partner for partner in partners if partner in awi.my_suppliers]
         if suppliers and capacity.need > 0:
-            share = min(capacity.need, -(-capacity.need * ASK_FOLD // len(suppliers)))
-            price = bid(*_prices(awi.current_input_issues), turn)
+            share = min(capacity.need, int(-(-capacity.need * numbers.ask_fold // len(suppliers))))
+            price = bid(*_prices(awi.current_input_issues), turn, numbers)
             made |= dict.fromkeys(suppliers, (share, awi.current_step, price))
         return made
 
@@ -198,13 +211,17 @@ class Steward(StdSyncAgent):
         arriving = [awi.total_supplies_at(day) for day in days]
         arriving[0] += awi.current_exogenous_input_quantity
         sold = [awi.total_sales_at(day) for day in days]
-        missing = awi.n_lines - self._stock
-        if missing > 0 and today < FILLING_DAYS and len(days) > awi.horizon:
+        missing, numbers = awi.n_lines - self._stock, self._numbers
+        if missing > 0 and today < numbers.filling_days and len(days) > awi.horizon:
             return {today: max(0, min(arriving[0] - missing, awi.n_lines) - sold[0])}
         inputs = unsold_input(self._stock, arriving, sold, lasts=bool(self._stock_lasts))
+        if awi.is_first_level and self._stock_lasts is not False and numbers.supply_share > 0:
+            more = int(numbers.supply_share * self._supplied / (today + 1))
+            hoped = [self._stock + more - units for units in sold[1:]]
+            inputs[1:] = map(max, inputs[1:], hoped)
         known = zip(days, sold, inputs, strict=True)
         free = {day: max(0, min(awi.n_lines - units, have)) for day, units, have in known}
-        trial = days[:TRIAL_DAYS] if self._stock_lasts is None else days
+        trial = days[: int(numbers.trial_days)] if self._stock_lasts is None else days
         return {day: free[day] for day in trial}
 
     def _need(self) -> int:
@@ -213,9 +230,10 @@ class Steward(StdSyncAgent):
             return 0
         left = awi.n_steps - today - 1
         highest = _prices(awi.current_input_issues)[1]
-        target = awi.n_lines
+        numbers = self._numbers
+        target = int(numbers.target)
         if awi.is_last_level:
-            target = min(target, self._largest_order + ORDER_MARGIN)
+            target = min(target, int(self._largest_order + numbers.order_margin))
         orders = awi.current_exogenous_output_quantity
         if self._stock_lasts is False:
             promised = orders + awi.total_sales_from(today)
@@ -225,10 +243,16 @@ class Steward(StdSyncAgent):
             gap = max(0, target - self._stock - awi.total_supplies_from(today + 1))
             orders = min(awi.n_lines, orders + awi.total_sales_at(today))
             margin = _prices(awi.current_output_issues)[0] - awi.profile.cost
-            worth = left * margin * EXPECTED_USE / highest
+            worth = left * margin * numbers.expected_use / highest
             need = units_to_buy(self._stock, orders, gap, worth) - awi.total_supplies_at(today)
-        # money before stock: half of what is there stays
-        return max(0, min(need, int(awi.current_balance / 2 / highest)))
+        # money before stock: a part of what is there stays
+        return max(0, min(need, int(awi.current_balance * numbers.spendable / highest)))
+
+
+class TunedSteward(Steward):
+    """The same by numbers that a search has found, others for each place in the chain."""
+
+    plans = tuned()
 
 
 def unsold_input(
@@ -255,23 +279,29 @@ def units_to_buy(stock: int, orders: int, gap: int, worth: float) -> int:
     return max(0, orders - stock)
 
 
-def is_large_enough(quantity: int, day: int, capacity: FreeCapacity, buyers: int) -> bool:
+def is_large_enough(
+    quantity: int, day: int, capacity: FreeCapacity, buyers: int, largest: float
+) -> bool:
     """Whether an order takes its share of what is to be sold, or all that is left of its day."""
-    share = min(LARGEST_DEAL, capacity.total() / max(1, buyers))
+    share = min(largest, capacity.total() / max(1, buyers))
     return quantity >= min(capacity.free[day], share)
 
 
-def ask(lowest: int, highest: int, turn: int, ahead: bool) -> int:
+def ask(lowest: int, highest: int, turn: int, ahead: bool, numbers: Numbers) -> int:
     """The price for a sale: a day ahead can be sold tomorrow, today's lines only now."""
     if ahead:
-        return highest if turn < FIRM else max(lowest, int(highest * GREEDY_DISCOUNT))
-    late = max(0.0, (turn - CHOOSY) / (LAST_ROUND - CHOOSY))
-    return max(lowest, round(highest - late * (highest - lowest)))
+        if turn < numbers.firm:
+            return highest
+        if turn >= numbers.cheap_from:
+            return lowest
+        return max(lowest, int(highest * numbers.greedy_discount))
+    late = max(0.0, (turn - numbers.choosy) / (numbers.last_round - numbers.choosy))
+    return max(lowest, round(highest - min(late, numbers.floor) * (highest - lowest)))
 
 
-def bid(lowest: int, highest: int, turn: int) -> int:
+def bid(lowest: int, highest: int, turn: int, numbers: Numbers) -> int:
     """The price for a supply."""
-    return min(highest, round(lowest + (highest - lowest) * turn / BIDS_RISE))
+    return min(highest, round(lowest + (highest - lowest) * turn / numbers.bids_rise))
 
 
 def _prices(issues: Sequence[Any]) -> tuple[int, int]:

@@ -13,7 +13,6 @@ sold by then, as far as lines and input allow. Tomorrow's exogenous contracts ar
 contracts with the bankrupt are void, and that money may run out is left aside.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -58,74 +57,80 @@ class SafetyAudit(NamedTuple):
     produced: int
 
 
+class AuditedDays(NamedTuple):
+    """What the audit needs of a world's days, [days, factories] each."""
+
+    stock: Ints
+    supply: Ints
+    sale: Ints
+    """At the start of the day, the last two with the outside world."""
+    bankrupt: Ints
+    sold: Ints
+    produced: Ints
+    shortfall: Ints
+
+
 def safety_audit(
     config: WorldConfig, contracts: Sequence[Contract], days: DayLedger, conserve_stock: bool
 ) -> list[SafetyAudit]:
     """All factories', from the contracts in the order they were made."""
+    rows = [(c.seller, c.buyer, c.quantity, c.day, c.concluded) for c in contracts]
+    made = np.array(rows, np.int64).reshape(-1, 5)
+    told = [
+        (d.stock, d.supply_quantity, d.sale_quantity, d.bankrupt, d.sold, d.produced, d.shortfall)
+        for d in days.days
+    ]
+    by_day = np.array(told, np.int64).reshape(-1, len(config.factories), 7)
+    audited = AuditedDays(*np.moveaxis(by_day, 2, 0))
+    return audit_of(config, made, audited, conserve_stock)
+
+
+def audit_of(
+    config: WorldConfig, made: Ints, days: AuditedDays, conserve_stock: bool
+) -> list[SafetyAudit]:
+    """The same from arrays; `made`, [contracts, 5], has the columns named above."""
     factories = len(config.factories)
-    made = _rows([(c.seller, c.buyer, c.quantity, c.day, c.concluded) for c in contracts], 5)
     beyond = _beyond(config, made, days, conserve_stock)
-    negotiations = _negotiations(config, days)
     sales = np.bincount(made[:, SELLER], minlength=factories)
-    agreements = sales + np.bincount(made[:, BUYER], minlength=factories)
-    audits = []
-    for index in range(factories):
-        own = days.days[index::factories]
-        audits.append(
-            SafetyAudit(
-                talks=negotiations[index],
-                agreements=int(agreements[index]),
-                promised=sum(day.sold + day.sale_quantity for day in own),
-                shortfall=sum(day.shortfall for day in own),
-                sales=int(sales[index]),
-                unsafe=int(beyond[index, UNSAFE]),
-                over_lines=int(beyond[index, OVER_LINES]),
-                produced=sum(day.produced for day in own),
-            )
-        )
-    return audits
+    columns = (
+        _negotiations(config, days),
+        sales + np.bincount(made[:, BUYER], minlength=factories),
+        (days.sold + days.sale).sum(axis=0),
+        days.shortfall.sum(axis=0),
+        sales,
+        beyond[:, UNSAFE],
+        beyond[:, OVER_LINES],
+        days.produced.sum(axis=0),
+    )
+    return [SafetyAudit(*row) for row in np.stack(columns, axis=1).tolist()]
 
 
-def _rows(rows: Sequence[tuple[int, ...]], width: int) -> Ints:
-    return np.array(rows, np.int64).reshape(-1, width)
-
-
-def _beyond(config: WorldConfig, made: Ints, days: DayLedger, conserve_stock: bool) -> Ints:
+def _beyond(config: WorldConfig, made: Ints, days: AuditedDays, conserve_stock: bool) -> Ints:
     """By factory, its sales that were unsafe and those over its lines."""
     factories = len(config.factories)
-    day_starts = [(day.stock, day.supply_quantity, day.sale_quantity) for day in days.days]
-    by_day = _rows(day_starts, 3).reshape(-1, factories, 3)
     counts, opened = np.zeros((factories, 2), np.int64), np.full(factories, -1)
     last = max(config.steps, 1 + int(made[:, DUE].max(initial=0)))
     books = empty_book(factories, days=last)
     books.limits[:, CAPACITY] = [factory.lines for factory in config.factories]
     books.limits[:, KEEPS] = not RULES[config.track].perishable
     books.limits[:, CONSERVES] = conserve_stock
-    _count(made, by_day, _bankruptcies(days, factories), opened, books, counts)
+    by_day = np.stack([days.stock, days.supply, days.sale], axis=2)
+    _count(made, by_day, _bankruptcies(days), opened, books, counts)
     return counts
 
 
-def _negotiations(config: WorldConfig, days: DayLedger) -> list[int]:
+def _negotiations(config: WorldConfig, days: AuditedDays) -> Ints:
     """Every day each factory meets all solvent ones of the levels beside it, if it is solvent."""
-    negotiations = [0] * len(config.factories)
-    for start in range(0, len(days.days), len(negotiations)):
-        solvent = [not day.bankrupt for day in days.days[start : start + len(negotiations)]]
-        at_level: dict[int, int] = defaultdict(int)
-        for index, factory in enumerate(config.factories):
-            at_level[factory.level] += solvent[index]
-        for index, factory in enumerate(config.factories):
-            if solvent[index]:
-                negotiations[index] += at_level[factory.level - 1] + at_level[factory.level + 1]
-    return negotiations
+    levels = np.array([factory.level for factory in config.factories])
+    meets = np.abs(levels[:, None] - levels[None, :]) == 1
+    solvent = (days.bankrupt == 0).astype(np.int64)
+    return np.asarray((solvent * (solvent @ meets)).sum(axis=0))
 
 
-def _bankruptcies(days: DayLedger, factories: int) -> Ints:
+def _bankruptcies(days: AuditedDays) -> Ints:
     """The first day start on which each factory is bankrupt."""
-    found = np.full(factories, _SOLVENT)
-    for day in days.days:
-        if day.bankrupt:
-            found[day.factory] = min(found[day.factory], day.day)
-    return found
+    ever = days.bankrupt.any(axis=0)
+    return np.where(ever, days.bankrupt.argmax(axis=0) if len(days.bankrupt) else 0, _SOLVENT)
 
 
 # --- compiled ------------------------------------------------------------------------------------

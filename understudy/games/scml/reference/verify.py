@@ -5,7 +5,7 @@ import random
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,18 +96,20 @@ def verify(
     seed: int,
     *,
     track: Track = "std",
+    comparing: Callable[[Case], Comparison] | None = None,
     worker: str | int | None = None,
     quiet: bool = False,
 ) -> list[FieldResult]:
     """Every agent alone in `num_worlds` worlds and in mixed worlds of each number of levels.
 
-    A result per agent alone, and one for all mixed worlds.
+    A result per agent alone, and one for all mixed worlds. `comparing` plays a world in two
+    simulators: scml and our engine, unless told otherwise.
     """
     if num_worlds < 1:
         raise InputError(f"--worlds must be at least 1, not {num_worlds}")
     planned = cases(chosen, num_worlds, seed, track)
     outcomes = workers.run(
-        compare,
+        comparing or compare,
         {f"{number:04d}": case for number, case in enumerate(planned)},
         workers=worker,
         title="verifying",
@@ -200,30 +202,33 @@ def compare(case: Case) -> Comparison:
     )
 
 
-def differences(theirs: Game, ours: Game) -> list[str]:
+def differences(
+    theirs: Game, ours: Game, called: tuple[str, str] = ("scml", "engine")
+) -> list[str]:
     """In words, the first of each kind; empty if the two games are the same."""
     found = []
+    one, other = called
     for number, pair in enumerate(itertools.zip_longest(theirs.contracts, ours.contracts)):
         if pair[0] != pair[1]:
-            found.append(f"contract {number}: scml {pair[0]}, engine {pair[1]}")
+            found.append(f"contract {number}: {one} {pair[0]}, {other} {pair[1]}")
             break
     for what in ("profits", "stock", "scores"):
         for name, theirs_of in getattr(theirs, what).items():
             ours_of = getattr(ours, what).get(name)
             if theirs_of != ours_of:
-                found.append(f"{what} of {name}: {_first_difference(theirs_of, ours_of)}")
+                found.append(f"{what} of {name}: {_first_difference(theirs_of, ours_of, called)}")
     for what in ("prices", "calls", "ended"):
         if getattr(theirs, what) != getattr(ours, what):
-            found.append(f"{what}: scml {getattr(theirs, what)}, engine {getattr(ours, what)}")
+            found.append(f"{what}: {one} {getattr(theirs, what)}, {other} {getattr(ours, what)}")
     return found
 
 
-def _first_difference(theirs: Any, ours: Any) -> str:
+def _first_difference(theirs: Any, ours: Any, called: tuple[str, str]) -> str:
     if isinstance(theirs, list) and isinstance(ours, list):
-        for day, (one, other) in enumerate(itertools.zip_longest(theirs, ours)):
-            if one != other:
-                return f"on day {day} scml {one}, engine {other}"
-    return f"scml {theirs}, engine {ours}"
+        for day, pair in enumerate(itertools.zip_longest(theirs, ours)):
+            if pair[0] != pair[1]:
+                return f"on day {day} {called[0]} {pair[0]}, {called[1]} {pair[1]}"
+    return f"{called[0]} {theirs}, {called[1]} {ours}"
 
 
 # --- one world in each simulator -----------------------------------------------------------------
@@ -239,8 +244,12 @@ def play_in_engine(config: WorldConfig, kinds: Sequence[type[OneShotAgent]], see
         world.run()
     except Exception as error:
         ended = f"{type(error).__name__} on day {world.day}"
-    seconds = time.process_time() - started
-    names = config.names
+    return game_of(world, calls, ended, time.process_time() - started)
+
+
+def game_of(world: World, calls: Sequence[int], ended: str | None, cpu_seconds: float) -> Game:
+    """All that happened in a world of our engine."""
+    names = world.config.names
     return Game(
         contracts=[
             (
@@ -261,7 +270,7 @@ def play_in_engine(config: WorldConfig, kinds: Sequence[type[OneShotAgent]], see
         prices=[float(price) for price in world.prices.now],
         calls=list(calls),
         ended=ended,
-        cpu_seconds=seconds,
+        cpu_seconds=cpu_seconds,
     )
 
 
@@ -303,13 +312,15 @@ def play_in_scml(config: WorldConfig, kinds: Sequence[type[OneShotAgent]], seed:
     )
 
 
-def results_table(results: Sequence[FieldResult]) -> Table:
+def results_table(
+    results: Sequence[FieldResult], called: tuple[str, str] = ("scml", "engine")
+) -> Table:
     """A row per field. Seeding every call slows both down, ours more: see `benchmarks/`."""
-    table = Table(
-        title="scml and our engine, same worlds", title_justify="left", box=box.SIMPLE, padding=0
-    )
+    title = f"{called[0]} and {called[1]}, same worlds"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE, padding=0)
     table.add_column("agents", no_wrap=True)
-    for name in ("worlds", "failed", "contracts", "differ", "scml s", "ours s", "faster"):
+    seconds = tuple(f"{name} s" for name in called)
+    for name in ("worlds", "failed", "contracts", "differ", *seconds, "faster"):
         table.add_column(name, justify="right", no_wrap=True, min_width=len(name))
     for result in results:
         table.add_row(

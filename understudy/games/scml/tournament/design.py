@@ -19,7 +19,7 @@ from understudy.games.scml.domain import Track
 from understudy.games.scml.players.catalogue import BACKGROUND_AGENTS
 from understudy.pipeline.game import Schedule
 
-Simulator = Literal["engine", "scml"]
+Simulator = Literal["engine", "scml", "batch"]
 DesignName = Literal["official", "champions", "penguins"]
 
 DESIGNS: dict[DesignName, str] = {
@@ -39,6 +39,8 @@ MOST_CHAMPIONS = 15
 """In one world, unless told otherwise."""
 WORLDS_PER_TASK = 6
 """At most: every task leaves a file of each table."""
+BATCH_PER_TASK = 64
+"""In the compiled simulator, where a world takes milliseconds."""
 TASKS_AT_THE_END = 64
 """What is left of a tournament is cut into at least so many, so that tens of workers end alike."""
 MOST_CONFIGS = 10**6
@@ -198,7 +200,8 @@ def tasks(worlds: Sequence[WorldPlan]) -> dict[str, tuple[WorldPlan, ...]]:
     begun = 0
     while begun < len(worlds):
         left = len(worlds) - begun
-        size = min(WORLDS_PER_TASK, max(1, left // TASKS_AT_THE_END))
+        most = BATCH_PER_TASK if worlds[begun].simulator == "batch" else WORLDS_PER_TASK
+        size = min(most, max(1, left // TASKS_AT_THE_END))
         cut[f"{len(cut):05d}"] = tuple(worlds[begun : begun + size])
         begun += size
     return dict(sorted(cut.items(), key=lambda task: -sum(map(negotiations, task[1]))))
@@ -243,7 +246,7 @@ def _layout(tournament: Tournament, rng: random.Random) -> _Layout:
     else:
         fewest = min(NUM_COMPETITORS[0], len(tournament.competitors))
         count = tournament.competitors_per_world or rng.randint(fewest, tournament.most_slots)
-        sizes, slots = _league_sizes(tournament.track, count, rng)
+        sizes, slots = league_sizes(tournament.track, count, rng)
     rng.shuffle(slots)
     background = (
         ("Penguin",) if tournament.field == "penguins" else BACKGROUND_AGENTS[tournament.track]
@@ -253,9 +256,7 @@ def _layout(tournament: Tournament, rng: random.Random) -> _Layout:
     )
 
 
-def _league_sizes(
-    track: Track, count: int, rng: random.Random
-) -> tuple[tuple[int, ...], list[int]]:
+def league_sizes(track: Track, count: int, rng: random.Random) -> tuple[tuple[int, ...], list[int]]:
     """Factories per level and where the competitors sit (scml.utils.anac_config_generator)."""
     levels = 2 if track == "oneshot" else rng.randint(*NUM_LEVELS)
     fewest, most = NUM_FACTORIES

@@ -2,7 +2,7 @@
 
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from understudy.games.scml.engine.world import World, collecting_rarely
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.recording.days import DayLedger, FactoryDay, day_ledger
 from understudy.games.scml.recording.recorder import Recorder, recorded
-from understudy.games.scml.recording.safety_audit import safety_audit
+from understudy.games.scml.recording.safety_audit import SafetyAudit, audit_of, safety_audit
 from understudy.games.scml.recording.tables import (
     ADVICE,
     CONTRACTS,
@@ -36,6 +36,15 @@ from understudy.games.scml.recording.tables import (
 )
 from understudy.games.scml.reference.agent_rng import Stream, on_one_stream
 from understudy.games.scml.reference.scml_simulator import quiet, scml_world
+from understudy.games.scml.tournament.batch_play import (
+    BUYER,
+    DUE,
+    SELLER,
+    SIGNED,
+    UNITS,
+    BatchGame,
+    play_batch,
+)
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.pipeline.game import Played
 
@@ -62,14 +71,46 @@ def play(plans: Sequence[WorldPlan]) -> Played:
     results: list[pa.Table] = []
     recordings: dict[str, list[pa.Table]] = {table.name: [] for table in (*RECORDINGS, ADVICE)}
     with quiet(), random_state_kept(), collecting_rarely():
-        for plan in plans:
-            for name, table in _play_one(plan).items():
+        for played in _played(plans):
+            for name, table in played.items():
                 (results if name == RESULTS.name else recordings[name]).append(table)
     tables = [*RECORDINGS, *([ADVICE] if recordings[ADVICE.name] else [])]
     return Played(
         _joined(RESULTS, results),
         {table.name: _joined(table, recordings[table.name]) for table in tables},
     )
+
+
+def _played(plans: Sequence[WorldPlan]) -> Iterator[dict[str, pa.Table]]:
+    """The tables of each world, in order."""
+    compiled = [plan for plan in plans if plan.simulator == "batch"]
+    games = iter(play_batch(compiled))
+    for plan in plans:
+        yield _batch_tables(next(games)) if plan.simulator == "batch" else _play_one(plan)
+
+
+def _batch_tables(played: BatchGame) -> dict[str, pa.Table]:
+    plan, config = played.plan, played.config
+    made = played.contracts[:, [SELLER, BUYER, UNITS, DUE, SIGNED]].astype(np.int64)
+    audits = audit_of(config, made, played.days, plan.conserve_stock)
+    game = Game(_logged(played), played.profits.T.tolist(), played.scores, played.bankrupt, [])
+    tables = {
+        "worlds": _worlds_row(plan, config, game),
+        "results": _results_rows(plan, config, game, audits),
+    }
+    if plan.recorded:
+        days = day_ledger(config, game.contracts, plan.conserve_stock)
+        _check(plan, game, days)
+        tables["contracts"] = _contracts_table(plan.match, game.contracts)
+        tables["days"] = _days_table(plan.match, days.days)
+    return tables
+
+
+def _logged(played: BatchGame) -> list[Contract]:
+    """The contracts, where somebody reads them."""
+    if not played.plan.recorded:
+        return []
+    return [Contract(*made, executed=bool(done)) for *made, done in played.contracts.tolist()]  # type: ignore[misc]
 
 
 def _joined(table: Table, parts: Sequence[pa.Table]) -> pa.Table:
@@ -88,9 +129,10 @@ def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
     game = _simulate(plan, config, kinds)
     days = day_ledger(config, game.contracts, plan.conserve_stock, len(game.profits[0]))
     _check(plan, game, days)
+    audits = safety_audit(config, game.contracts, days, plan.conserve_stock)
     tables = {
         "worlds": _worlds_row(plan, config, game),
-        "results": _results_rows(plan, config, game, days),
+        "results": _results_rows(plan, config, game, audits),
     }
     if plan.recorded:
         tables["contracts"] = _contracts_table(plan.match, game.contracts)
@@ -271,8 +313,9 @@ def _days_table(match: str, days: Sequence[FactoryDay]) -> pa.Table:
     )
 
 
-def _results_rows(plan: WorldPlan, config: WorldConfig, game: Game, days: DayLedger) -> pa.Table:
-    audits = safety_audit(config, game.contracts, days, plan.conserve_stock)
+def _results_rows(
+    plan: WorldPlan, config: WorldConfig, game: Game, audits: Sequence[SafetyAudit]
+) -> pa.Table:
     indices = range(len(config.factories))
     failed = [factory for factory, _, _ in game.faults]
 

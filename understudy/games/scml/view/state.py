@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scml.oneshot.common import is_system_agent
-
 
 @dataclass(frozen=True, slots=True)
 class FactoryProfile:
@@ -127,6 +125,8 @@ class State:
 
 def profile_of(awi: Any) -> FactoryProfile:
     """From what the simulator shows before the first day."""
+    from scml.oneshot.common import is_system_agent  # takes seconds, and few need it
+
     return FactoryProfile(
         steps=awi.n_steps,
         levels=awi.n_products - 1,

@@ -1,0 +1,96 @@
+"""Play the same worlds in the hosting engine and in the compiled one, with the same dice."""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from scml.oneshot.agent import OneShotAgent
+
+from understudy.errors import InputError
+from understudy.games.scml.batch.players.ask import NATIVE
+from understudy.games.scml.batch.setup import Seat, record_of
+from understudy.games.scml.batch.worlds import Log, Worlds
+from understudy.games.scml.domain import Track
+from understudy.games.scml.engine.config import WorldConfig, draw
+from understudy.games.scml.engine.world import Player, World
+from understudy.games.scml.players import catalogue
+from understudy.games.scml.reference.dice import dice_thrown, rolling, with_dice
+from understudy.games.scml.reference.scml_simulator import quiet
+from understudy.games.scml.reference.verify import Case, Comparison, Game, differences, game_of
+
+CONSERVED = "conserved"
+
+
+def natives(chosen: Sequence[str], track: Track) -> list[str]:
+    """Those of the players that the compiled world has."""
+    found = [name for name in chosen if name in NATIVE]
+    if not found:
+        raise InputError(
+            f"{', '.join(chosen)}: none of them is part of the compiled world, which has "
+            f"{', '.join(NATIVE)}"
+        )
+    return found
+
+
+def compare_batch(case: Case) -> Comparison:
+    """Play a case in both; one of four has its stock conserved."""
+    config = draw(case.factories_per_level, case.steps, case.seed, case.track)
+    conserve = case.track == "std" and random.Random(case.seed).random() < 0.25
+    with quiet():
+        kinds = [_diced(name, case.track) for name in case.players]
+        theirs = _in_engine(config, kinds, case.seed, conserve)
+        ours = _in_batch(config, case.players, case.seed, conserve)
+    player_of = dict(zip(config.names, case.players, strict=True))
+    return Comparison(
+        case,
+        len(theirs.contracts),
+        differences(theirs, ours, ("engine", "batch")),
+        Counter(player_of[name] for contract in theirs.contracts for name in contract[:2]),
+        theirs.ended,
+        theirs.cpu_seconds,
+        ours.cpu_seconds,
+    )
+
+
+def _diced(name: str, track: Track) -> type[OneShotAgent]:
+    """The agent's class with the compiled world's dice; ours toss no coins."""
+    kind = catalogue.load(name, track)
+    if kind.__module__.startswith("understudy."):
+        return kind
+    found: type[OneShotAgent] = getattr(with_dice(kind.__module__), kind.__name__)
+    return found
+
+
+def _in_engine(
+    config: WorldConfig, kinds: Sequence[type[OneShotAgent]], seed: int, conserve: bool
+) -> Game:
+    started = time.process_time()
+    with dice_thrown(seed, len(kinds)):
+        players: list[Player] = [(kind, {}) for kind in rolling(kinds)]
+        # Not strict: where an agent's code fails, the port has to fail alike.
+        world = World(config, players, conserve_stock=conserve).run()
+    return game_of(world, [], None, time.process_time() - started)
+
+
+def _in_batch(config: WorldConfig, players: Sequence[str], seed: int, conserve: bool) -> Game:
+    started = time.process_time()
+    seats = [Seat(name) for name in players]
+    worlds = Worlds([record_of(config, seats, seed, conserve_stock=conserve)])
+    log = Log.of(1, config.steps)
+    worlds.play(log)
+    names, state = config.names, worlds.state[0]
+    count = len(names)
+    made = log.contracts[0, : state["signed"]].tolist()
+    return Game(
+        contracts=[
+            (names[seller], names[buyer], *rest, bool(done)) for seller, buyer, *rest, done in made
+        ],
+        profits=dict(zip(names, log.profits[0, : config.steps, :count].T.tolist(), strict=True)),
+        stock=dict(zip(names, state["stock"][:count].tolist(), strict=True)),
+        scores=dict(zip(names, worlds.scores[0, :count].tolist(), strict=True)),
+        prices=state["price"][: config.num_products].tolist(),
+        calls=[],
+        ended=None,
+        cpu_seconds=time.process_time() - started,
+    )

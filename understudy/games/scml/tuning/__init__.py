@@ -1,0 +1,1 @@
+"""Better numbers for Steward by search, in compiled worlds by the thousand."""

@@ -1,0 +1,129 @@
+"""One factory changes hands: what a plan scores there, world by world, all else equal.
+
+A layout is drawn from its number, so that worlds of a block are the same for everybody, and blocks
+of other numbers share nothing.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+import numpy as np
+
+from understudy.data.arrays import Array, Floats
+from understudy.errors import InputError
+from understudy.games.scml.batch.players.ask import NATIVE
+from understudy.games.scml.batch.players.numbers import numbers_of
+from understudy.games.scml.batch.sampler import sample
+from understudy.games.scml.batch.worlds import Worlds
+from understudy.games.scml.players.catalogue import BACKGROUND_AGENTS
+from understudy.games.scml.players.steward_numbers import PLACES, place_in_chain, plans_of
+from understudy.games.scml.tournament.design import NUM_COMPETITORS, WORLD_DAYS, league_sizes
+
+Field = Literal["official", "champions", "both"]
+FIELDS: Final = ("official", "champions", "both")
+RIVALS: Final = ("Penguin", "AS0", "Steward")
+"""Champions that the compiled world has."""
+AT_ONCE: Final = 32
+"""Worlds in memory together."""
+
+
+def field_named(name: str) -> Field:
+    """A field by its name on the command line."""
+    for field in get_args(Field):
+        if field == name:
+            found: Field = field
+            return found
+    raise InputError(f"there is no field '{name}'; there is {', '.join(FIELDS)}")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A plan in some worlds of a block."""
+
+    field: Field
+    place: str
+    block: int
+    first: int
+    last: int
+    told: Mapping[str, float]
+    """What the plan changes; see `steward_numbers.Plan.told`."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A world, who plays in it, and the factory that changes hands."""
+
+    sizes: tuple[int, ...]
+    days: int
+    seed: int
+    players: tuple[str, ...]
+    mine: int
+
+
+def layout(field: Field, place: str, block: int, number: int) -> Layout:
+    """The layout of a number; a field of `both` takes turns."""
+    if field == "both":
+        field = FIELDS[number % 2]
+    rng = random.Random(f"{field}/{place}/{block}/{number}")
+    while True:
+        found = _official(rng) if field == "official" else _champions(rng)
+        sizes, players, slots = found
+        levels = [level for level, size in enumerate(sizes) for _ in range(size)]
+        mine = [s for s in slots if place_in_chain(levels[s], len(sizes)) == place]
+        if mine:  # not every world has a competitor in this place
+            seed = block * 10**6 + number
+            return Layout(sizes, rng.randint(*WORLD_DAYS), seed, players, rng.choice(mine))
+
+
+Seating = tuple[tuple[int, ...], tuple[str, ...], list[int]]
+
+
+def _official(rng: random.Random) -> Seating:
+    sizes, slots = league_sizes("std", rng.randint(*NUM_COMPETITORS), rng)
+    players = [rng.choice(BACKGROUND_AGENTS["std"]) for _ in range(sum(sizes))]
+    for slot in slots:
+        players[slot] = rng.choice(RIVALS)
+    return sizes, tuple(players), slots
+
+
+def _champions(rng: random.Random) -> Seating:
+    sizes = tuple(rng.randint(3, 5) for _ in range(rng.randint(2, 4)))
+    return sizes, tuple(rng.choice(RIVALS) for _ in range(sum(sizes))), list(range(sum(sizes)))
+
+
+def worlds_of(layouts: Sequence[Layout]) -> Array:
+    """The worlds with everybody in their places, [layouts] of dtype FIXED."""
+    fixed = sample(
+        [one.sizes for one in layouts], [one.days for one in layouts], [o.seed for o in layouts]
+    )
+    for row, one in zip(fixed, layouts, strict=True):
+        for index, player in enumerate(one.players):
+            row["player"][index] = NATIVE[player]
+            level, levels = int(row["level"][index]), len(one.sizes)
+            row["numbers"][index] = numbers_of(player, None, level, levels)
+    return fixed
+
+
+def scores(trial: Trial) -> list[float]:
+    """What the plan scores in each of the trial's worlds."""
+    if trial.place not in PLACES:
+        raise InputError(f"there is no place '{trial.place}'; there is {', '.join(PLACES)}")
+    found = list[float]()
+    for start in range(trial.first, trial.last, AT_ONCE):
+        numbers = range(start, min(start + AT_ONCE, trial.last))
+        found += _play([layout(trial.field, trial.place, trial.block, n) for n in numbers], trial)
+    return found
+
+
+def _play(layouts: Sequence[Layout], trial: Trial) -> list[float]:
+    fixed, plans = worlds_of(layouts), plans_of({trial.place: trial.told})
+    for row, one in zip(fixed, layouts, strict=True):
+        row["player"][one.mine] = NATIVE["Steward"]
+        level = int(row["level"][one.mine])
+        row["numbers"][one.mine] = numbers_of("Steward", plans, level, len(one.sizes))
+    worlds = Worlds(fixed)
+    worlds.play()
+    mine: Floats = worlds.scores[np.arange(len(layouts)), [one.mine for one in layouts]]
+    return [float(score) for score in mine]
