@@ -11,6 +11,8 @@ import pytest
 from tests.games.scml.agent.test_l1_safety import state
 from understudy.games import scml
 from understudy.games.scml import kernels
+from understudy.games.scml.batch import kernels as batch_kernels
+from understudy.games.scml.batch.learnt import kernels as learnt_kernels
 from understudy.games.scml.domain import DAYS
 from understudy.games.scml.view import day_features, negotiation_features, observe, turns
 from understudy.games.scml.view import features as f
@@ -111,10 +113,20 @@ def test_nothing_is_left_over_from_before():
         assert np.array_equal(part, same)
 
 
-def test_compiled_code_is_forgotten_when_any_of_its_sources_changes():
-    folder = Path(scml.__file__).parent
-    sources = {path for pattern in kernels.SOURCES.split() for path in folder.glob(pattern)}
-    compiled = {path for path in folder.rglob("*.py") if "@kernel\n" in path.read_text()}
-    assert compiled <= sources
-    for pattern in kernels.SOURCES.split():
+@pytest.mark.parametrize(
+    "where, rooms",
+    [
+        (kernels, "[!b]*/**/*.py"),
+        (batch_kernels, "batch/*.py batch/players/**/*.py"),
+        (learnt_kernels, "batch/learnt/*.py"),
+    ],
+)
+def test_compiled_code_is_forgotten_when_any_of_its_sources_changes(where, rooms):
+    folder, game = Path(where.__file__).parent, Path(scml.__file__).parent
+    patterns = where.SOURCES.split()
+    sources = {path.resolve() for pattern in patterns for path in folder.glob(pattern)}
+    there = {path for room in rooms.split() for path in game.glob(room)}
+    compiled = {path.resolve() for path in there if "kernel\ndef " in path.read_text()}
+    assert compiled and compiled <= sources
+    for pattern in patterns:
         assert list(folder.glob(pattern)), pattern

@@ -28,27 +28,27 @@ class _Layer:
     """Weights by name."""
 
     def __init__(self, weights: Weights) -> None:
-        self._weights = {name: np.asarray(values, np.float32) for name, values in weights.items()}
+        self.weights = {name: np.asarray(values, np.float32) for name, values in weights.items()}
         # x @ W with W as it lies in memory is faster than x @ W.T for single rows
-        self._turned = {
+        self.turned = {
             name: np.ascontiguousarray(values.T)
-            for name, values in self._weights.items()
+            for name, values in self.weights.items()
             if values.ndim == 2
         }
-        self._inverse = 1 / self._weights["standard.std"]
+        self.inverse = np.asarray(1 / self.weights["standard.std"], np.float32)
 
     def linear(self, name: str, x: Array) -> Array:
         """A linear layer."""
-        return np.asarray(x @ self._turned[f"{name}.weight"] + self._weights[f"{name}.bias"])
+        return np.asarray(x @ self.turned[f"{name}.weight"] + self.weights[f"{name}.bias"])
 
     def standard(self, x: Array) -> Array:
         """Inputs as in training."""
-        return np.clip((x - self._weights["standard.mean"]) * self._inverse, -10, 10)
+        return np.clip((x - self.weights["standard.mean"]) * self.inverse, -10, 10)
 
     def mlp(self, name: str, x: Array) -> Array:
         """Linear layers, each followed by a ReLU."""
         for number in range(0, 99, 2):
-            if f"{name}.{number}.weight" not in self._weights:
+            if f"{name}.{number}.weight" not in self.weights:
                 return x
             x = np.maximum(self.linear(f"{name}.{number}", x), 0)
         return x
@@ -92,13 +92,13 @@ class Offers(_Layer):
         _check(weights, expected, "L3")
         super().__init__(weights)
         self.scheme = scheme
-        self._history = _history_weights(self._turned, self._weights)
-        self._scratch = scratch(self._history)
+        self.history = _history_weights(self.turned, self.weights)
+        self._scratch = scratch(self.history)
 
     def histories(self, history: Array, length: Array) -> Array:
         """The offers of each negotiation, [negotiations, width]."""
-        found = np.empty((len(history), self._history.offer.shape[1]), np.float32)
-        ends(history, length, self._history, self._scratch, found)
+        found = np.empty((len(history), self.history.offer.shape[1]), np.float32)
+        ends(history, length, self.history, self._scratch, found)
         return found
 
     def hidden(self, x: Array, history: Array) -> Array:
@@ -107,9 +107,9 @@ class Offers(_Layer):
 
     def on(self, hidden: Array, day: int, left: int) -> Array:
         """What the heads of units and price read, for an offer on a day."""
-        chosen = self._turned["on_day.weight"]
+        chosen = self.turned["on_day.weight"]
         some = chosen[day] + chosen[DAYS + min(max(left, 0), LEFT_MOST)]
-        return np.maximum(self.linear("offer", hidden) + some + self._weights["on_day.bias"], 0)
+        return np.maximum(self.linear("offer", hidden) + some + self.weights["on_day.bias"], 0)
 
 
 def _history_weights(turned: Weights, weights: Weights) -> HistoryWeights:
@@ -147,4 +147,10 @@ class Scores(_Layer):
         shared = np.broadcast_to(overall, (len(thread), overall.shape[1]))
         own = self.mlp("each", self.standard(np.concatenate([thread, shared], axis=1)))
         together = self.linear("all", own.mean(axis=0, keepdims=True))
-        return self.linear("score", np.maximum(own + together, 0))[:, 0]
+        return self.score(np.maximum(own + together, 0))
+
+    def score(self, x: Array) -> Array:
+        """The last layer, [rows]; rows that are equal score the same wherever they lie, which they
+        do not in a product of BLAS."""
+        one = self.turned["score.weight"][:, 0]
+        return np.asarray((x * one).sum(axis=1) + self.weights["score.bias"])

@@ -57,9 +57,9 @@ class HRLPolicy:
             raise InputError(f"the weights are of scheme '{scheme}', which is not known")
         if self.about.goals:
             checkpoint.needs("l2")
-        self._offers = Offers(checkpoint.layers["l3"], scheme)  # type: ignore[arg-type]
-        self._goals = Goals(checkpoint.layers["l2"]) if self.about.goals else None
-        self._scores = Scores(checkpoint.layers["l4"]) if "l4" in checkpoint.layers else None
+        self.l3 = Offers(checkpoint.layers["l3"], scheme)  # type: ignore[arg-type]
+        self.l2 = Goals(checkpoint.layers["l2"]) if self.about.goals else None
+        self.l4 = Scores(checkpoint.layers["l4"]) if "l4" in checkpoint.layers else None
 
     def require(self, horizon: int) -> None:
         """InputError unless it was trained for worlds with this horizon."""
@@ -73,10 +73,10 @@ class HRLPolicy:
 
     def goals(self, columns: Packed, seen: Observed) -> Array:
         """L2: raw goals of a day from its start, [1, NUM_GOALS]; 0 where L3 knows none."""
-        if self._goals is None:
+        if self.l2 is None:
             return np.zeros((1, NUM_GOALS), np.float32)
         x = inputs.day_start_input(seen.static, seen.temporal, seen.can)
-        return self._goals(x, scales_of(columns))
+        return self.l2(x, scales_of(columns))
 
     def goal_input(self, columns: Packed, goals: Array) -> Array:
         """Raw goals as the layers above read them."""
@@ -84,15 +84,15 @@ class HRLPolicy:
 
     def rank(self, columns: Packed, seen: Observed, goal_input: Array) -> Priorities:
         """L4: the network's order of negotiations, or its teacher's where there is none."""
-        if self._scores is None or len(seen.thread) < 2:
+        if self.l4 is None or len(seen.thread) < 2:
             return priorities(teacher_scores(seen.thread), columns.first)
         overall = inputs.overall_input(seen.static, seen.situation, goal_input)
-        return priorities(self._scores(seen.thread, overall), columns.first)
+        return priorities(self.l4(seen.thread, overall), columns.first)
 
     def think(self, seen: Observed, goal_input: Array) -> Thought:
         """What can be known before the first negotiation's turn."""
         state = inputs.state_input(seen.static, seen.temporal, seen.situation, goal_input)
-        return Thought(state, self._offers.histories(seen.history, seen.length))
+        return Thought(state, self.l3.histories(seen.history, seen.length))
 
     def choose(
         self,
@@ -108,9 +108,9 @@ class HRLPolicy:
             seen.thread[index, None], turns.features[index, None]
         )
         x = np.concatenate([thought.state, of_negotiation], axis=1)
-        hidden = self._offers.hidden(x, thought.histories[index, None])
+        hidden = self.l3.hidden(x, thought.histories[index, None])
         legal = np.array([turns.safe[index], turns.baseline[index, 0] > 0, True])
-        scores = self._offers.linear("response", hidden)[0]
+        scores = self.l3.linear("response", hidden)[0]
         # Masked by L1 before drawing: what is not safe has no probability, not a small one.
         response = draw(scores, legal, self.about.response_temperature, rng)
         if response != REJECT:
@@ -118,14 +118,14 @@ class HRLPolicy:
         return self._offer(hidden, _offer_limits(columns, turns, index), rng)
 
     def _offer(self, hidden: Array, limits: OfferLimits, rng: random.Random) -> Choice:
-        temperature, scheme = self.about.offer_temperature, self._offers.scheme
-        day = draw(self._offers.linear("day", hidden)[0], limits.left[0] > 0, temperature, rng)
+        temperature, scheme = self.about.offer_temperature, self.l3.scheme
+        day = draw(self.l3.linear("day", hidden)[0], limits.left[0] > 0, temperature, rng)
         left, base = limits.on(np.array([day]))
         # Factored: the day first, then units and price given the day and what is left on it.
-        on_day = self._offers.on(hidden, day, int(left[0]))
+        on_day = self.l3.on(hidden, day, int(left[0]))
         allowed = units_mask(scheme, left, base)[0]
-        units = draw(self._offers.linear("units", on_day)[0], allowed, temperature, rng)
-        price = draw(self._offers.linear("price", on_day)[0], None, temperature, rng)
+        units = draw(self.l3.linear("units", on_day)[0], allowed, temperature, rng)
+        price = draw(self.l3.linear("price", on_day)[0], None, temperature, rng)
         if base[0] <= 0:
             return Choice(END)
         return Choice(

@@ -6,33 +6,38 @@ from typing import Any
 
 from numba import types
 
-from understudy.kernels.of_a_folder import kernels_of
+from understudy.kernels.of_a_folder import Kernel, kernels_of
 
-_kernel = kernels_of(
-    Path(__file__).parent,
-    "*.py players/*.py players/*/*.py ../domain.py ../view/*.py",
-    inlined=False,
+SOURCES = (
+    "*.py players/*.py players/*/*.py ../domain.py ../view/*.py ../agent/l4_*.py"  # L1's order
 )
 
 
-def kernel(function: Callable[..., Any]) -> Any:
-    """The function compiled, once for all kinds of whole numbers.
+def once_for_all_numbers(compile_: Kernel) -> Kernel:
+    """A decorator that compiles a function once for all kinds of whole numbers.
 
     numba would compile it anew for every constant it is given, and for numbers of 8, 16 and 32
     bits: that takes twice as long and gains nothing.
     """
-    found = _kernel(function)
-    if found is function:  # plain Python
-        return function
-    template = found.get_call_template
 
-    def get_call_template(args: Iterable[Any], kws: dict[str, Any]) -> Any:
-        return template(tuple(map(_widest, args)), kws)
+    def kernel(function: Callable[..., Any]) -> Any:
+        found = compile_(function)
+        if found is function:  # plain Python
+            return function
+        template = found.get_call_template
 
-    found.get_call_template = get_call_template
-    return found
+        def get_call_template(args: Iterable[Any], kws: dict[str, Any]) -> Any:
+            return template(tuple(map(_widest, args)), kws)
+
+        found.get_call_template = get_call_template
+        return found
+
+    return kernel
 
 
 def _widest(kind: Any) -> Any:
     kind = types.unliteral(kind)
     return types.int64 if isinstance(kind, types.Integer) else kind
+
+
+kernel = once_for_all_numbers(kernels_of(Path(__file__).parent, SOURCES, inlined=False))

@@ -11,7 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from understudy.games.scml.domain import DAYS, ROUNDS
+from understudy.games.scml.domain import DAYS, NUM_GOALS, ROUNDS
+from understudy.games.scml.view.columns import NUM_FACTS
+from understudy.games.scml.view.commitments import NUM_LIMITS
 
 LEVELS: Final = 4
 CROWD: Final = 8
@@ -154,6 +156,11 @@ WORLD: Final = np.dtype(
         # a learner's answer, once it is there
         ("reply", "i8", PARTNERS),
         ("reply_offer", "i8", (PARTNERS, 3)),
+        # what a learner's (or L1's) partners may still turn into a contract unasked: its offer to
+        # each, or theirs that it has accepted; and L2's goals of the day
+        ("bound", "i8", (FACTORIES, PARTNERS, 3)),
+        ("has_goals", "i8", FACTORIES),
+        ("goals", "f4", (FACTORIES, NUM_GOALS)),
         # what players keep
         ("dice", "i8", FACTORIES),
         ("rolled", "i8", FACTORIES),
@@ -168,6 +175,15 @@ WORLD: Final = np.dtype(
         ("list_d", "i8", 64),
         ("list_e", "i8", 64),
         ("list_f", "i8", 64),
+        # the same for L1: a state, and its book as training sees it and with all that binds
+        ("facts", "f8", NUM_FACTS),
+        ("promised", "i8", (4, DAYS)),
+        ("left", "i8", (2, DAYS)),
+        ("book_days", "i8", (2, 3, DAYS)),
+        ("book_limits", "i8", (2, NUM_LIMITS)),
+        ("book_committed", "i8", (2, 2)),
+        ("book_money", "f8", (2, 2)),
+        ("scores", "f8", PARTNERS),
     ],
     align=True,
 )

@@ -2,7 +2,7 @@
 
 L4 says in which order negotiations are served. Each may promise what L1 allows beside all that
 those before it have promised in the same decision, so what L3 sees of a negotiation depends on
-their answers. In play these are its own; in training they are the expert's. Both call `_turn`.
+their answers. In play these are its own; in training they are the expert's. Both call `set_turn`.
 """
 
 from typing import NamedTuple
@@ -89,7 +89,7 @@ class LiveTurns:
     def come(self, negotiation: int) -> None:
         """A negotiation's turn: what is left for it is in `values`."""
         books = self._book, self._served
-        _turn(self._columns, 0, negotiation, self._weight[negotiation], *books, self.values)
+        set_turn(self._columns, 0, negotiation, self._weight[negotiation], *books, self.values)
 
     def take(self, buys: bool, quantity: int, ahead: int, price: int) -> None:
         """It has promised something; 0 units: nothing."""
@@ -108,7 +108,7 @@ def _all_turns(columns, order, weight, binding, reserve, conserves, book, served
         # In order of L4's weights: a negotiation sees what those served before it have left.
         for turn in range(columns.first[s], columns.first[s + 1]):
             negotiation = order[turn]
-            _turn(columns, s, negotiation, weight[negotiation], book, served, out)
+            set_turn(columns, s, negotiation, weight[negotiation], book, served, out)
             buys, promised = columns.negotiations[negotiation, p.BUYS] != 0, binding[negotiation]
             served[BUYING if buys else SELLING] += 1
             quantity, ahead = promised[p.OFFER_UNITS], promised[p.OFFER_AHEAD]
@@ -116,7 +116,7 @@ def _all_turns(columns, order, weight, binding, reserve, conserves, book, served
 
 
 @kernel
-def _turn(columns, s, negotiation, weight, book, served, out):  # type: ignore[no-untyped-def]
+def set_turn(columns, s, negotiation, weight, book, served, out):  # type: ignore[no-untyped-def]
     """What is left for a negotiation; `served` counts those before it by side."""
     at, facts, features = f.TURN_AT, columns.facts[s], out.features[negotiation]
     buys, lines, left = (

@@ -6,6 +6,7 @@ from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.players import (
     as0,
     greedy,
+    l1,
     learner,
     penguin,
     randomly,
@@ -16,7 +17,7 @@ from understudy.games.scml.batch.players.oneshot import ask as oneshot
 from understudy.games.scml.batch.state import END
 from understudy.games.scml.domain import Track
 
-LEARNER, DO_NOTHING, RANDOM, GREEDY, STEWARD, SYNC_RANDOM, PENGUIN, AS0 = range(8)
+LEARNER, DO_NOTHING, RANDOM, GREEDY, STEWARD, SYNC_RANDOM, PENGUIN, AS0, L1 = range(9)
 NATIVE: Final[dict[Track, dict[str, int]]] = {
     "std": {
         "DoNothing": DO_NOTHING,
@@ -27,6 +28,7 @@ NATIVE: Final[dict[Track, dict[str, int]]] = {
         "TunedSteward": STEWARD,
         "Penguin": PENGUIN,
         "AS0": AS0,
+        "L1": L1,
     },
     "oneshot": {
         "DoNothing": DO_NOTHING,
@@ -36,6 +38,7 @@ NATIVE: Final[dict[Track, dict[str, int]]] = {
         "EqualDist": oneshot.EQUAL_DIST,
         "Greedy": oneshot.GREEDY,
         "AlmostEqual": oneshot.ALMOST_EQUAL,
+        "L1": L1,
     },
 }
 """By track and the names of the catalogue."""
@@ -83,6 +86,8 @@ def morning(fixed, world, me):  # type: ignore[no-untyped-def]
         greedy.morning(fixed, world, me)
     elif fixed.player[me] == STEWARD:
         steward.morning(fixed, world, me)
+    elif fixed.player[me] == LEARNER or fixed.player[me] == L1:
+        learner.morning(world, me)
     elif fixed.player[me] >= oneshot.FIRST:
         oneshot.morning(fixed, world, me)
 
@@ -117,6 +122,8 @@ def first_proposals(fixed, world, me):  # type: ignore[no-untyped-def]
         penguin.first_proposals(fixed, world, me)
     elif fixed.player[me] == AS0:
         as0.first_proposals(fixed, world, me)
+    elif fixed.player[me] == L1:
+        l1.first_proposals(fixed, world, me)
     elif fixed.player[me] >= oneshot.FIRST:
         oneshot.first_proposals(fixed, world, me)
     return True
@@ -135,6 +142,8 @@ def counter_all(fixed, world, me):  # type: ignore[no-untyped-def]
         penguin.counter_all(fixed, world, me)
     elif fixed.player[me] == AS0:
         as0.counter_all(fixed, world, me)
+    elif fixed.player[me] == L1:
+        l1.counter_all(fixed, world, me)
     elif fixed.player[me] >= oneshot.FIRST:
         oneshot.counter_all(fixed, world, me)
 

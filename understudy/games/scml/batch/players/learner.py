@@ -2,8 +2,16 @@
 
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.speech import propose
-from understudy.games.scml.batch.state import DAY, NOBODY, PRICE, REJECT, UNITS
+from understudy.games.scml.batch.state import ACCEPT, DAY, NOBODY, PRICE, REJECT, UNITS
 from understudy.games.scml.domain import COUNTER_ALL, FIRST_PROPOSALS
+
+
+@kernel
+def morning(world, me):  # type: ignore[no-untyped-def]
+    """Nothing binds, and there are no goals yet."""
+    world.has_goals[me] = 0
+    for place in range(world.bound.shape[1]):
+        world.bound[me, place, UNITS] = 0
 
 
 @kernel
@@ -16,15 +24,23 @@ def is_ready(world, me):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def opens(fixed, me):  # type: ignore[no-untyped-def]
+    """Whether this factory makes the first offers: every second level does."""
+    return (fixed.levels - fixed.level[me]) % 2 == 1
+
+
+@kernel
 def first_proposals(fixed, world, me):  # type: ignore[no-untyped-def]
     """Its offers, if its level opens; False: they are asked for."""
-    if (fixed.levels - fixed.level[me]) % 2 == 0:
+    if not opens(fixed, me):
         return True
     if not world.answered:
         world.asked, world.call = me, FIRST_PROPOSALS
         return False
     for index in range(world.num_met[me]):
-        _offer(world, me, world.met[me, index])
+        place = world.met[me, index]
+        if world.open[me, place]:
+            _offer(world, me, place)
     world.answered, world.asked = 0, NOBODY
     return True
 
@@ -34,9 +50,13 @@ def counter_all(world, me):  # type: ignore[no-untyped-def]
     """Its answers, which are there."""
     for index in range(world.num_heard[me]):
         place = world.heard[me, index]
-        world.answer[me, place] = world.reply[place]
-        if world.reply[place] == REJECT:
+        answer = world.reply[place]
+        world.answer[me, place] = answer
+        world.bound[me, place, UNITS] = 0
+        if answer == REJECT:
             _offer(world, me, place)
+        elif answer == ACCEPT:
+            bind(world, me, place, world.table[world.talk[me, place]])
     world.answered, world.asked = 0, NOBODY
 
 
@@ -44,3 +64,11 @@ def counter_all(world, me):  # type: ignore[no-untyped-def]
 def _offer(world, me, place):  # type: ignore[no-untyped-def]
     offer = world.reply_offer[place]
     propose(world, me, place, offer[UNITS], offer[DAY], offer[PRICE])
+    bind(world, me, place, offer)
+
+
+@kernel
+def bind(world, me, place, offer):  # type: ignore[no-untyped-def]
+    """The partner may turn this into a contract without our being asked again."""
+    for part in range(3):
+        world.bound[me, place, part] = offer[part]

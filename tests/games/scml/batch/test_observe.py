@@ -1,0 +1,34 @@
+"""What a learner of the compiled world knows is what the same agent knows live, bit for bit."""
+
+import pytest
+
+from tests.games.scml.batch import live
+from understudy.games.scml.batch.observe import questions_of
+from understudy.games.scml.batch.worlds import Log, Worlds
+from understudy.games.scml.view.observe import observed
+
+PLAYERS = ["HRL", "HRL", "Watched L1", "Watched L1", "Greedy", "Random", "Steward"]
+
+
+def compare(config, players, seed, conserve):
+    """Play both, the compiled world with the hosted agents' answers; how many were compared."""
+    host = live.hosted(config, players, seed, conserve)
+    worlds = Worlds([live.compiled(config, players, seed, conserve)])
+    log, turn = Log.of(1, config.steps), dict.fromkeys(host.kept, 0)
+    while len(waiting := worlds.play(log)):
+        asked = questions_of(worlds.fixed, worlds.state, waiting)
+        me = int(asked.factory[0])
+        kept = host.kept[me][turn[me]]
+        turn[me] += 1
+        assert live.equal(asked.columns, kept.columns)
+        assert live.equal(observed(asked.columns), kept.seen)
+        live.answer(worlds, 0, host.names, kept)
+    assert live.results(worlds, log, 0, len(players)) == (host.contracts, host.scores)
+    assert turn == {me: len(kept) for me, kept in host.kept.items()}
+    return sum(turn.values())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_and_features_are_those_of_live_play(seed):
+    config, players = live.mixed(seed, PLAYERS)
+    assert compare(config, players, seed, seed % 2 == 1) > 20

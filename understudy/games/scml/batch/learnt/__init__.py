@@ -1,0 +1,1 @@
+"""HRL-XF for many decisions at once: the four layers of `agent/`, asked by all worlds together."""

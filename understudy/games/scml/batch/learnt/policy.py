@@ -1,0 +1,152 @@
+"""HRL-XF as the learners of many worlds: all that wait decide together, `agent/hrl.py` in rows."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+
+from understudy.data.arrays import Array, Float32s, Ints
+from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
+from understudy.games.scml.agent.policy import HRLPolicy
+from understudy.games.scml.batch.learnt import choices as c
+from understudy.games.scml.batch.learnt.networks import ManyOffers, ManyScores
+from understudy.games.scml.batch.learnt.room import Room
+from understudy.games.scml.batch.observe import Questions, questions_of, without_negotiations
+from understudy.games.scml.batch.state import MOST_DAYS
+from understudy.games.scml.batch.worlds import Log, Worlds
+from understudy.games.scml.domain import SafetySettings
+from understudy.games.scml.view import features as f
+from understudy.games.scml.view.observe import Observed, observed
+from understudy.games.scml.view.turns import no_turns
+
+
+class OfferNetwork(Protocol):
+    """L3, wherever it is computed: see `ManyOffers`."""
+
+    def before_turns(self, seen: Observed, goals: Float32s, state_of: Ints) -> Any:
+        """All that is known before the first turn, as `heads` wants it."""
+
+    def heads(self, known: Any, rows: Ints, turn: Float32s) -> Float32s:
+        """Scores of responses and days, and what an offer is made of."""
+
+    def offer_heads(self, on_day: Float32s) -> Float32s:
+        """Scores of units and prices."""
+
+
+def _on_device(offers: ManyOffers, device: str) -> OfferNetwork:
+    from understudy.games.scml.batch.learnt.torch_networks import TorchOffers  # takes a second
+
+    return TorchOffers(offers, device)
+
+
+class ManyDecisions:
+    """Weights that play any number of factories in any number of worlds."""
+
+    def __init__(
+        self,
+        policy: HRLPolicy,
+        settings: SafetySettings | None = None,
+        device: str | None = None,
+    ) -> None:
+        """`device`: where torch computes L3; None: in numpy."""
+        self.policy, self.settings, self._room = policy, settings or SafetySettings(), Room()
+        self._scores = None if policy.l4 is None else ManyScores(policy.l4)
+        offers, about = ManyOffers(policy.l3), policy.about
+        self._network: OfferNetwork = offers if device is None else _on_device(offers, device)
+        self._drawing = c.Drawing(
+            about.response_temperature,
+            about.offer_temperature,
+            policy.l3.scheme == "direct",
+            offers.on_day,
+            offers.on_day_bias,
+            offers.turn_mean,
+            offers.turn_inverse,
+            np.zeros(64),
+        )
+
+    def answer(self, fixed: Array, state: Array, waiting: Ints) -> None:
+        """Decide in all worlds that wait; the answers are in their records."""
+        asked = questions_of(fixed, state, waiting)
+        columns = asked.columns
+        state_of = columns.state_of
+        seen = observed(columns, self.settings)
+        goals = self._goals(state, asked)
+        ranked = self._rank(asked, seen, goals, state_of)
+        known = self._network.before_turns(seen, goals, state_of)
+        self._take_turns(state, asked, ranked, known)
+        c.hand_in(state, waiting)
+
+    def _goals(self, state: Array, asked: Questions) -> Float32s:
+        """L2's goals of the day as the layers above read them; set at a factory's first decision,
+        before which nothing of it can have been signed."""
+        at = asked.world, asked.factory
+        fresh = np.flatnonzero(state["has_goals"][at] == 0)
+        if len(fresh):
+            columns = without_negotiations(asked.columns, fresh)
+            goals = self.policy.goals(columns, observed(columns, self.settings))
+            here = asked.world[fresh], asked.factory[fresh]
+            state["goals"][here] = self.policy.goal_input(columns, goals)
+            state["has_goals"][here] = 1
+        return np.asarray(state["goals"][at])
+
+    def _rank(
+        self, asked: Questions, seen: Observed, goals: Float32s, state_of: Ints
+    ) -> Priorities:
+        first = asked.columns.first
+        if self._scores is None:
+            return priorities(teacher_scores(seen.thread), first)
+        return priorities(self._scores(seen, goals, state_of, first), first)
+
+    def _take_turns(self, state: Array, asked: Questions, ranked: Priorities, known: Any) -> None:
+        """One after the other: what one negotiation promises is gone for those after it."""
+        columns, network, how, room = asked.columns, self._network, self._drawing, self._room
+        decisions, where = len(asked.world), (state, asked.world)
+        books, turn = c.new_books(decisions), c.new_turn(decisions)
+        settings = self.settings.reserve, self.settings.conserves
+        c.open_books(state, asked.world, columns, *settings, books)
+        seen = columns, asked.place, no_turns(len(columns.negotiations))
+        x = room("turn", decisions, len(f.TURN))
+        on_day = room("on_day", decisions, len(how.on_day_bias))
+        for number in range(int(np.diff(columns.first).max())):
+            count = c.come(*where, number, ranked, books, how, seen, turn, x)
+            if count:
+                heads = network.heads(known, turn.negotiation[:count], x[:count])
+                chosen = c.choose_days(*where, seen, how, turn, heads, on_day)
+                scores = network.offer_heads(on_day[:chosen])
+                c.conclude(*where, seen, books, how, turn, count, scores)
+
+
+class Learner(Protocol):
+    """Whoever can answer for the learners of worlds."""
+
+    def answer(self, fixed: Array, state: Array, waiting: Ints) -> None:
+        """Decide in all worlds that wait; the answers are in their records."""
+
+
+def play(
+    worlds: Worlds, learners: Sequence[Learner], log: Log | None = None, until: int = MOST_DAYS
+) -> int:
+    """Play on with learners, each by the policy of its seat; how many joint decisions they made."""
+    decisions = 0
+    while len(waiting := worlds.play(log, until)):
+        decisions += len(waiting)
+        factory = worlds.state["asked"][waiting]
+        chosen = worlds.fixed["policy"][waiting, factory]
+        for index, learner in enumerate(learners):
+            rows = waiting[chosen == index]
+            if len(rows):
+                learner.answer(worlds.fixed, worlds.state, rows)
+    return decisions
+
+
+def play_in_threads(worlds: Worlds, learners: Callable[[], Sequence[Learner]], threads: int) -> int:
+    """The same with the worlds dealt out to threads, each with learners of its own.
+
+    Compiled code and matrix products run side by side; only the little between them does not.
+    """
+    cuts = np.linspace(0, len(worlds.fixed), threads + 1).astype(int).tolist()
+    parts = [worlds.part(slice(*cut)) for cut in pairwise(cuts)]
+    with ThreadPoolExecutor(threads) as pool:
+        return sum(pool.map(lambda part: play(part, learners()), parts))
