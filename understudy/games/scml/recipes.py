@@ -61,8 +61,22 @@ RECIPES: Final[dict[str, Recipe]] = {
         l3=replace(l3, steps=600, batch_size=1_024, hidden=(128, 128), evaluate_every=200),
         l4=replace(l4, steps=300, batch_size=256, evaluate_every=100),
     ),
+    "hrl-xf-oneshot": WholeRecipe(
+        description="all of it for OneShot, whose days are short: smaller, as the shipped weights",
+        l2=replace(l2, steps=500),
+        l3=replace(l3, steps=2_000, batch_size=1_024, hidden=(128, 128), evaluate_every=400),
+        l4=replace(l4, steps=300, batch_size=256, evaluate_every=100),
+    ),
     "dagger": DaggerRecipe(
         description="L3 on from `l3`: it plays, and learns what the expert would have done",
         l3=replace(l3, steps=1_000, learning_rate=5e-4),
+    ),
+    "dagger-oneshot": DaggerRecipe(
+        description="the same for OneShot, on from `hrl-xf-oneshot`, with Matcher looking on",
+        l3=replace(l3, steps=1_000, batch_size=1_024, hidden=(128, 128), learning_rate=5e-4),
+        start="hrl-xf-oneshot",
+        expert="Matcher",
+        company="Rchan",
+        track="oneshot",
     ),
 }

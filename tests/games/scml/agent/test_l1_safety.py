@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.games.scml.chains import chain, demand, supply
 from tests.games.scml.states import PROFILE, by_day, state
 from understudy.data.players import PlayerRef
 from understudy.games.scml.agent.hrl import Decision, L1Agent
@@ -15,6 +16,7 @@ from understudy.games.scml.agent.l1_safety import RemainingCapacity, Safety
 from understudy.games.scml.agent.l4_priorities import priorities, teacher_scores
 from understudy.games.scml.domain import SafetySettings
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.engine.world import World
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play
@@ -102,6 +104,25 @@ def test_todays_orders_take_what_arrives_before_stock_does():
     assert (
         RemainingCapacity(state(stock=4, sold=(5,)), SafetySettings(conserves=True)).to_buy(0) == 6
     )
+
+
+def test_what_would_be_thrown_away_is_safe_but_of_no_use():
+    last = replace(PROFILE, perishable=True, horizon=0, level=PROFILE.levels - 1)
+    safety = Safety.of(state(bought=(2,), sale_quantity=7, profile=last))
+    assert (safety.remaining.to_buy(0), safety.of_use(True)) == (8, 5)
+    safety.remaining.take(True, (4, 5, 10))
+    assert (safety.remaining.to_buy(0), safety.of_use(True)) == (4, 1)
+    for other in (replace(last, perishable=False), replace(last, level=0)):
+        safety = Safety.of(state(bought=(2,), sale_quantity=7, profile=other))
+        assert safety.of_use(True) == safety.most_quantity
+
+
+def test_in_oneshot_l1_never_buys_more_than_it_has_to_deliver():
+    outside = [supply(9, day=day) for day in range(6)] + [demand(4, day=day) for day in range(6)]
+    config = chain((0, 1), outside, track="oneshot", disposal=0.1, shortfall=0.5)
+    world = World(config, [(L1Agent, {})] * 2, strict=True).run()
+    assert len(world.ledger.contracts) == 6
+    assert all(0 < contract.quantity <= 4 for contract in world.ledger.contracts)
 
 
 def test_money_that_is_owed_or_held_back_is_not_spent():

@@ -24,7 +24,13 @@ from understudy.games.scml.agent.checkpoint import (
 )
 from understudy.games.scml.agent.hrl import HRLAgent, L1Agent
 from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores, raw_goals
-from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy, draw
+from understudy.games.scml.agent.policy import (
+    SHIPPED,
+    SHIPPED_ONESHOT,
+    HRLPolicy,
+    draw,
+    shipped_for,
+)
 from understudy.games.scml.engine.config import draw as draw_world
 from understudy.games.scml.engine.random_state import random_state_kept
 from understudy.games.scml.engine.world import World
@@ -267,19 +273,47 @@ def test_no_checkpoint_is_l1_and_one_left_out_is_the_classs_own():
 UNFIT = r"of 10 days, not 0: record worlds .* or play L1 \(checkpoint=None\)"
 
 
-@pytest.mark.parametrize("options", [{}, {"checkpoint": SHIPPED}], ids=["shipped", "named"])
-def test_unfit_weights_are_refused_however_they_were_given(options):
+class Standard(HRLAgent):
+    """With the weights of the other track."""
+
+    checkpoint = SHIPPED
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(Standard, {}), (HRLAgent, {"checkpoint": SHIPPED})],
+    ids=["of the class", "named"],
+)
+def test_unfit_weights_are_refused_however_they_were_given(kind, options):
     """Not played without, nor written down as a fault of the agent: it is the user's choice."""
     config, greedy = draw_world((2, 2), 6, 1, "oneshot"), catalogue.load("Greedy", "oneshot")
     with pytest.raises(InputError, match=UNFIT):
-        World(config, [(HRLAgent, options), *[(greedy, {})] * 3]).run()
+        World(config, [(kind, options), *[(greedy, {})] * 3]).run()
     World(config, [(HRLAgent, {"checkpoint": None}), *[(greedy, {})] * 3], strict=True).run()
 
 
 def test_unfit_weights_are_refused_in_scml_too(tmp_path):
     config, greedy = draw_world((2, 2), 6, 1, "oneshot"), catalogue.load("Greedy", "oneshot")
     with quiet(), pytest.raises(InputError, match=UNFIT):
-        scml_world(config, [HRLAgent, *[greedy] * 3], str(tmp_path)).run()
+        scml_world(config, [Standard, *[greedy] * 3], str(tmp_path)).run()
+
+
+def test_every_track_has_weights_of_its_own():
+    assert shipped_for(10) == SHIPPED and shipped_for(0) == SHIPPED_ONESHOT
+    assert read_checkpoint(SHIPPED_ONESHOT).about.horizons == (0,)
+    assert SHIPPED_ONESHOT.stat().st_size < 1e6
+    config, dist = draw_world((2, 2), 12, 1, "oneshot"), catalogue.load("RandDist", "oneshot")
+
+    def contracts(kind, **options):
+        with random_state_kept():
+            random.seed(1)
+            np.random.seed(1)
+            players = [(kind, options), (dist, {}), (kind, options), (dist, {})]
+            return World(config, players, strict=True).run().ledger.contracts
+
+    shipped = contracts(HRLAgent)
+    assert len(shipped) > 10
+    assert shipped == contracts(HRLAgent, checkpoint=SHIPPED_ONESHOT) != contracts(L1Agent)
 
 
 def test_weights_that_are_not_there_are_no_fault_of_an_agent_either(tmp_path):

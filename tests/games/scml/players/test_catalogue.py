@@ -27,8 +27,7 @@ def test_every_agent_is_ours_or_in_exactly_one_group(track):
     groups = [catalogue.group(name, track) for name in ("built-ins", *YEARS)]
     together = [agent for group in groups for agent in group]
     assert len(together) == len(set(together))
-    ours = set(catalogue.OURS) if track == "std" else set()
-    assert set(together) | ours == set(catalogue.CATALOGUE[track])
+    assert set(together) | set(catalogue.OURS[track]) == set(catalogue.CATALOGUE[track])
     assert set(catalogue.group("all", track)) == set(catalogue.CATALOGUE[track])
     assert catalogue.group("nobody", track) == []
 

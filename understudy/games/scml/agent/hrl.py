@@ -19,7 +19,13 @@ from scml.std import StdSyncAgent
 
 from understudy.games.scml.agent.l1_safety import Safety
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
-from understudy.games.scml.agent.policy import SHIPPED, Choice, Thought, policy_of
+from understudy.games.scml.agent.policy import (
+    Choice,
+    HRLPolicy,
+    Thought,
+    policy_of,
+    shipped_for,
+)
 from understudy.games.scml.agent.trace import Notes, Trace, Turn, turn_of
 from understudy.games.scml.domain import NUM_GOALS, Offer, SafetySettings
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
@@ -58,12 +64,13 @@ class HRLAgent(StdSyncAgent):
     """Plays Standard and OneShot worlds, with the weights that come with the package or others.
 
     `checkpoint` is a file of weights or the folder of a trained model; None: L1's baseline and
-    L4's teacher alone; left out: the class's own. Weights that were trained for another track are
-    refused when the world is there. `reserve` is the share of the initial balance that purchases
-    never touch. `trace` is a file to which every decision is added with its reasons (`trace.py`).
+    L4's teacher alone; left out: the class's own, or those shipped for the world's track. Weights
+    that were trained for another track are refused when the world is there. `reserve` is the share
+    of the initial balance that purchases never touch. `trace` is a file to which every decision is
+    added with its reasons (`trace.py`).
     """
 
-    checkpoint: Path | None = SHIPPED
+    checkpoint: Path | EllipsisType | None = ...
     trace: Trace | Path | None = None
 
     def __init__(
@@ -76,7 +83,10 @@ class HRLAgent(StdSyncAgent):
     ) -> None:
         super().__init__(*arguments, **named)
         chosen = self.checkpoint if checkpoint is ... else checkpoint
-        self._policy = None if chosen is None else policy_of(Path(chosen))
+        self._as_shipped = chosen is ...
+        self._policy: HRLPolicy | None = None
+        if chosen is not None and chosen is not ...:
+            self._policy = policy_of(Path(chosen))
         self._reserve = reserve
         if trace is not None:
             self.trace = Path(trace)
@@ -89,6 +99,8 @@ class HRLAgent(StdSyncAgent):
     def init(self) -> None:
         """The world is there."""
         self._profile = profile_of(self.awi)
+        if self._as_shipped:
+            self._policy = policy_of(shipped_for(self._profile.horizon))
         if self._policy is not None:
             self._policy.require(self._profile.horizon)
         # The same wherever the same world is played; the old name of the class is part of the seed.
@@ -218,10 +230,14 @@ class HRLAgent(StdSyncAgent):
                 now.thought, now.columns, now.seen, turns, index, self._rng
             )
             return _decision(chosen, now.state.day_start.day)
-        if now.turns.values.safe[index]:
+        negotiation = now.state.negotiations[index]
+        most = now.safety.of_use(negotiation.buys)
+        heard = negotiation.heard
+        if now.turns.values.safe[index] and heard is not None and heard.quantity <= most:
             return Decision(ACCEPT_OFFER)
         quantity, ahead, price = now.turns.values.baseline[index].tolist()
-        if quantity == 0:
+        quantity = min(quantity, most)
+        if quantity <= 0:
             return Decision(END_NEGOTIATION)
         return Decision(REJECT_OFFER, (quantity, now.state.day_start.day + ahead, price))
 

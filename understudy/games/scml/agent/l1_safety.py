@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.data.arrays import Ints
-from understudy.games.scml.domain import Offer, SafetySettings
+from understudy.games.scml.domain import BUYING, Offer, SafetySettings
 from understudy.games.scml.view import commitments
 from understudy.games.scml.view import safety_rules as rules
 from understudy.games.scml.view.columns import Packed, most_units, packed
@@ -45,6 +45,12 @@ class RemainingCapacity:
     def to_sell(self, ahead: int) -> int:
         """Q_safe of a sale: the most units that can be promised and all still be met; likewise."""
         return int(commitments.remaining_on(self.book, False, ahead))
+
+    def lacking(self) -> int:
+        """Units of input that today's orders lack, beside those asked for already."""
+        book = self.book
+        have = book.limits[commitments.IN_STOCK] + book.arriving[0] + book.committed[BUYING]
+        return int(min(book.ordered[0], book.limits[commitments.CAPACITY]) - have)
 
     def by_day(self, buys: bool) -> Ints:
         """Q_safe of each day on which a delivery can be agreed."""
@@ -93,6 +99,15 @@ class Safety:
             else remaining.to_sell(ahead)
         )
         return min(units, self.most_quantity)
+
+    def of_use(self, buys: bool) -> int:
+        """The most units that serve a purpose: what today's orders lack, if all will be thrown away
+        that they do not take; else no fewer than are safe. Beyond it, buying is a gamble that L3
+        may take, not L1."""
+        profile = self.state.profile
+        if not buys or not profile.perishable or profile.can_sell:
+            return self.most_quantity
+        return self.remaining.lacking()
 
     def clip_price(self, buys: bool, price: int) -> int:
         """Within what may be offered."""

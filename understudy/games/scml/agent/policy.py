@@ -15,15 +15,17 @@ from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint
 from understudy.games.scml.agent.l3_offers import OfferLimits, price_of, units_mask, units_of
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
 from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores
-from understudy.games.scml.domain import END, NUM_GOALS, REJECT
+from understudy.games.scml.domain import END, NUM_GOALS, REJECT, RULES
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view import inputs
 from understudy.games.scml.view.columns import Packed, most_units
 from understudy.games.scml.view.observe import Observed
 from understudy.games.scml.view.turns import Turns
 
-SHIPPED: Final = Path(__file__).parent / "weights" / "hrl-xf.safetensors"
-"""Come with the package."""
+_WEIGHTS: Final = Path(__file__).parent / "weights"
+SHIPPED: Final = _WEIGHTS / "hrl-xf.safetensors"
+SHIPPED_ONESHOT: Final = _WEIGHTS / "hrl-xf-oneshot.safetensors"
+"""Come with the package, for Standard and OneShot worlds."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +170,11 @@ def _offer_limits(columns: Packed, turns: Turns, index: int) -> OfferLimits:
         turns.baseline[index, None, 2].astype(np.int64),
         np.array([most_units(facts)]),
     )
+
+
+def shipped_for(horizon: int) -> Path:
+    """The weights of the package that were trained for worlds with such a horizon."""
+    return SHIPPED_ONESHOT if horizon == RULES["oneshot"].horizon else SHIPPED
 
 
 def policy_of(path: Path) -> HRLPolicy:

@@ -19,6 +19,7 @@ from understudy.data.runs import RECORD, WEIGHTS, ModelFolder, Run
 from understudy.data.shards import shard_path, shard_paths, whole_shards, write_shard
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
+from understudy.games.scml.domain import Track
 from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE, first_weights
@@ -49,6 +50,7 @@ class DaggerRecipe:
     configs: int = 60
     """Configurations played in each round, with two competitors in two worlds each."""
     company: str = "Penguin"
+    track: Track = "std"
     start: str = "l3"
     """The model of the run to begin with."""
     init: Path | None = None
@@ -56,7 +58,8 @@ class DaggerRecipe:
 
     def settings(self) -> dict[str, Any]:
         """All that decides what comes out beside the inputs."""
-        chosen = {name: getattr(self, name) for name in ("expert", "rounds", "configs", "company")}
+        names = ("expert", "rounds", "configs", "company", "track")
+        chosen = {name: getattr(self, name) for name in names}
         return {**chosen, "l3": self.l3.settings()}
 
     def with_options(self, name: str, options: TrainOptions) -> "DaggerRecipe":
@@ -107,6 +110,7 @@ class DaggerRecipe:
             field="official",
             competitors=(player, PlayerRef(self.company)),
             configs=self.configs,
+            track=self.track,
             seed=seed,
         )
         planned = schedule(tournament, purpose=RECORD, watched=frozenset({player.name}), keep=None)

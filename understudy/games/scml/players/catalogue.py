@@ -64,19 +64,25 @@ LEAGUE_2026 = {
     "SupmerkosV3": "team_22272",
 }
 
-OURS = {
-    "Steward": "understudy.games.scml.players.steward.Steward",
-    "TunedSteward": "understudy.games.scml.players.steward.TunedSteward",
+LEARNT = {
     "HRL": "understudy.games.scml.agent.hrl.HRLAgent",
     "L1": "understudy.games.scml.agent.hrl.L1Agent",
-    "SafePenguin": "understudy.games.scml.players.safety_wrapper.SafePenguin",
+}
+OURS: dict[Track, dict[str, str]] = {
+    "std": {
+        "Steward": "understudy.games.scml.players.steward.Steward",
+        "TunedSteward": "understudy.games.scml.players.steward.TunedSteward",
+        **LEARNT,
+        "SafePenguin": "understudy.games.scml.players.safety_wrapper.SafePenguin",
+    },
+    "oneshot": {"Matcher": "understudy.games.scml.players.matcher.Matcher", **LEARNT},
 }
 STD: dict[str, str] = (
     BUILT_INS
     | {name: f"scml_agents.scml2024.standard.{path}" for name, path in LEAGUE_2024.items()}
     | {name: f"scml_agents.scml2025.standard.{path}" for name, path in LEAGUE_2025.items()}
     | {name: f"scml_agents.scml2026.standard.{p}.MAIN_AGENT" for name, p in LEAGUE_2026.items()}
-    | OURS
+    | OURS["std"]
 )
 ONESHOT: dict[str, str] = {
     "Random": "scml.oneshot.agents.RandomOneShotAgent",
@@ -96,6 +102,7 @@ ONESHOT: dict[str, str] = {
     "CostAverse": "scml_agents.scml2025.oneshot.teamyuzuru.CostAverseAgent",
     "Rchan": "scml_agents.scml2025.oneshot.takafam.Rchan",
     "AlmostEqual": "scml_agents.scml2025.oneshot.team_284.AlmostEqualAgent",
+    **OURS["oneshot"],
 }
 CATALOGUE: dict[Track, dict[str, str]] = {"std": STD, "oneshot": ONESHOT}
 BACKGROUND_AGENTS: dict[Track, tuple[str, ...]] = {

@@ -166,7 +166,7 @@ def _trained(ref: PlayerRef, track: Track) -> type[OneShotAgent]:
     assert ref.weights is not None
     policy_of(ref.weights).require(RULES[track].horizon)
     name, _, expert = ref.name.partition("+")
-    kind = labelled_by(catalogue.load(expert)) if expert else HRLAgent
+    kind = labelled_by(catalogue.load(expert, track)) if expert else HRLAgent
     return type(f"HRL_{name.replace('-', '_')}", (kind,), {"checkpoint": ref.weights})
 
 

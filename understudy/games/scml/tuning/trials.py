@@ -100,7 +100,7 @@ def worlds_of(layouts: Sequence[Layout]) -> Array:
     )
     for row, one in zip(fixed, layouts, strict=True):
         for index, player in enumerate(one.players):
-            row["player"][index] = NATIVE[player]
+            row["player"][index] = NATIVE["std"][player]
             level, levels = int(row["level"][index]), len(one.sizes)
             row["numbers"][index] = numbers_of(player, None, level, levels)
     return fixed
@@ -120,7 +120,7 @@ def scores(trial: Trial) -> list[float]:
 def _play(layouts: Sequence[Layout], trial: Trial) -> list[float]:
     fixed, plans = worlds_of(layouts), plans_of({trial.place: trial.told})
     for row, one in zip(fixed, layouts, strict=True):
-        row["player"][one.mine] = NATIVE["Steward"]
+        row["player"][one.mine] = NATIVE["std"]["Steward"]
         level = int(row["level"][one.mine])
         row["numbers"][one.mine] = numbers_of("Steward", plans, level, len(one.sizes))
     worlds = Worlds(fixed)

@@ -11,20 +11,17 @@ from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.players import bundles, partners
 from understudy.games.scml.batch.state import ACCEPT
 
-TODAY_SHARE: Final = 0.7
-"""Of its partners, asked for today."""
-LATE_SHARE: Final = min(0.9, TODAY_SHARE + 0.15)
-POOR_SHARE: Final = max(0.5, TODAY_SHARE - 0.1)
-"""The same near the end, and after losses."""
+LATE_SHARE: Final = min(0.9, bundles.TODAY_SHARE + 0.15)
+POOR_SHARE: Final = max(0.5, bundles.TODAY_SHARE - 0.1)
+"""Of its partners, asked for today near the end, and after losses."""
 EXTRA: Final = 2
 """Others that it asks besides the preferred."""
 BONUS: Final = 0.15
 """Given to a partner whose offers it always took, as a share of the price."""
 URGENCY: Final = 0.1
 """Given to everybody near the end."""
-THRESHOLD_SHARE: Final = 0.1
-"""Of its lines, that a bundle can be above its needs; more with little stock and near the end."""
 LITTLE_STOCK, MUCH_STOCK = 0.3, 0.8
+"""Of its lines: then a bundle can be larger, or must be smaller."""
 LATE, MIDDLE = 0.3, 0.6
 """Of all days left."""
 TREND: Final = 50.0
@@ -52,7 +49,7 @@ def join(fixed, world, me):  # type: ignore[no-untyped-def]
 @kernel
 def evening(fixed, world, me):  # type: ignore[no-untyped-def]
     """Stock, days left and balances decide how it goes on."""
-    kept, base = world.kept[me], fixed.lines[me] * THRESHOLD_SHARE
+    kept, base = world.kept[me], fixed.lines[me] * bundles.THRESHOLD_SHARE
     stock = world.stock[me] / max(1, fixed.lines[me])
     if stock < LITTLE_STOCK:
         base *= 1.5
@@ -162,7 +159,7 @@ def _share(world, me):  # type: ignore[no-untyped-def]
     """Of its partners, to be asked for today."""
     if world.kept[me, IS_LATE]:
         return LATE_SHARE
-    return POOR_SHARE if world.kept[me, IS_POOR] else TODAY_SHARE
+    return POOR_SHARE if world.kept[me, IS_POOR] else bundles.TODAY_SHARE
 
 
 @kernel

@@ -15,6 +15,10 @@ from understudy.games.scml.domain import DAYS
 
 PRODUCTIVITY: Final = 0.7
 """Share of its lines that it wants to use each day."""
+TODAY_SHARE: Final = 0.7
+"""Of its partners, asked for today."""
+THRESHOLD_SHARE: Final = 0.1
+"""Of its lines, that a bundle can be above its needs."""
 FIRST_SHARE, SECOND_SHARE = 0.5, 0.8
 """Of the partners it asks ahead, those asked for tomorrow, and for the day after, too."""
 SALE_SHARE, SUPPLY_SHARE = 0.7, 1.2

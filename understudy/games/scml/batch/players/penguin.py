@@ -11,12 +11,8 @@ from understudy.games.scml.batch.dice import shuffle
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.players import bundles, partners
 
-TODAY_SHARE: Final = 0.7
-"""Of its partners, asked for today."""
 THRESHOLD: Final = 0
 """What it keeps: units above its needs that are still good enough."""
-THRESHOLD_SHARE: Final = 0.1
-"""Of its lines, from the second day on."""
 
 
 @kernel
@@ -30,7 +26,7 @@ def join(fixed, world, me):  # type: ignore[no-untyped-def]
 @kernel
 def evening(fixed, world, me):  # type: ignore[no-untyped-def]
     """The threshold grows with the lines."""
-    world.kept[me, THRESHOLD] = fixed.lines[me] * THRESHOLD_SHARE
+    world.kept[me, THRESHOLD] = fixed.lines[me] * bundles.THRESHOLD_SHARE
 
 
 @kernel
@@ -82,7 +78,7 @@ def _deal_out_today(fixed, world, me, buys, places, count, units_of):  # type: i
         units_of[places[index]] = 0
     if count > 0 and needs > 0:
         shuffle(world, me, chosen, count)
-        asked = max(1, int(TODAY_SHARE * count))
+        asked = max(1, int(bundles.TODAY_SHARE * count))
         bundles.deal_out(fixed, world, me, needs, chosen, asked, units_of)
 
 

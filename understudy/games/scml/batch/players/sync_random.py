@@ -24,7 +24,7 @@ EQUAL: Final = 0.5
 SLACK: Final = 0.0001
 TODAY_EXPONENT, FUTURE_EXPONENT = range(2)
 """What it keeps: how it gives way with time. Compiled in, a power of 2 would be a product."""
-NONE: Final = -1
+NO_NEED: Final = -1
 """No need is known of a day; of some, it is 0."""
 
 
@@ -148,22 +148,22 @@ def _offer_ahead(fixed, world, me, partners, count):  # type: ignore[no-untyped-
     _estimate_needs(fixed, world, me, supplies, sales)
     supply_day = _draw_day(fixed, world, me, supplies)
     sale_day = _draw_day(fixed, world, me, sales)
-    if supply_day != NONE:
+    if supply_day != NO_NEED:
         _deal_out_day(fixed, world, me, partners, count, True, supply_day, supplies[supply_day])
-    if sale_day != NONE:
+    if sale_day != NO_NEED:
         _deal_out_day(fixed, world, me, partners, count, False, sale_day, sales[sale_day])
 
 
 @kernel
 def _draw_day(fixed, world, me, needs):  # type: ignore[no-untyped-def]
-    """The first of the shuffled days that need something, as days ahead; or NONE."""
+    """The first of the shuffled days that need something, as days ahead; or NO_NEED."""
     days, count = world.list_d, 0
     for ahead in range(1, DAYS):
-        if needs[ahead] != NONE:
+        if needs[ahead] != NO_NEED:
             days[count] = ahead
             count += 1
     shuffle(world, me, days, count)
-    return days[0] if count > 0 else NONE
+    return days[0] if count > 0 else NO_NEED
 
 
 @kernel
@@ -215,7 +215,7 @@ def _estimate_needs(fixed, world, me, supplies, sales):  # type: ignore[no-untyp
     bought, sold, slot = world.bought[me], world.sold[me], today % DAYS
     secured, promised = world.stock[me] + bought[slot], -sold[slot]
     for ahead in range(DAYS):
-        supplies[ahead], sales[ahead] = NONE, NONE
+        supplies[ahead], sales[ahead] = NO_NEED, NO_NEED
         promised += sold[ahead]
     for day in range(today + 1, last + 1):
         ahead, left = day - today, fixed.days - day
