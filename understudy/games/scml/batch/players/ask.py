@@ -38,6 +38,7 @@ NATIVE: Final[dict[Track, dict[str, int]]] = {
         "EqualDist": oneshot.EQUAL_DIST,
         "Greedy": oneshot.GREEDY,
         "AlmostEqual": oneshot.ALMOST_EQUAL,
+        "L1": L1,
     },
 }
 """By track and the names of the catalogue."""

@@ -22,7 +22,9 @@ from understudy.games.scml.domain import (
 )
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.commitments import (
+    CAPACITY,
     FREE,
+    IN_STOCK,
     CommitmentBook,
     allowed_units,
     commit,
@@ -119,8 +121,9 @@ def _serve(world, me, place, own, bound):  # type: ignore[no-untyped-def]
     buys, offer, facts = speech.is_supplier(place), world.list_b, world.facts
     left, answers = world.left[BUYING if buys else SELLING], world.call == COUNTER_ALL
     remaining_by_day(own, buys, left)
-    table = world.table[world.talk[me, place]]
-    if answers and _is_safe(world, buys, left, own.money[FREE], table):
+    table, most = world.table[world.talk[me, place]], _of_use(facts, buys, bound)
+    is_safe = answers and _is_safe(world, buys, left, own.money[FREE], table)
+    if is_safe and table[UNITS] <= most:
         response = ACCEPT
         offer[p.OFFER_UNITS], offer[p.OFFER_PRICE] = table[UNITS], table[PRICE]
         offer[p.OFFER_AHEAD] = table[DAY] - world.day
@@ -128,12 +131,23 @@ def _serve(world, me, place, own, bound):  # type: ignore[no-untyped-def]
         response = REJECT
         offer[p.OFFER_UNITS], offer[p.OFFER_AHEAD] = 0, 0
         set_baseline(facts, buys, left, own.money[FREE], offer)
+        offer[p.OFFER_UNITS] = min(offer[p.OFFER_UNITS], most)
     if offer[p.OFFER_UNITS] > 0 and observe.clip(facts, bound, buys, offer):
         response = REJECT
     units, ahead, price = offer[p.OFFER_UNITS], offer[p.OFFER_AHEAD], offer[p.OFFER_PRICE]
     commit(own, buys, units, ahead, price)
     commit(bound, buys, units, ahead, price)
     _say(world, me, place, response if units > 0 else END, units, world.day + ahead, price)
+
+
+@kernel
+def _of_use(facts, buys, book):  # type: ignore[no-untyped-def]
+    """The most units that serve a purpose: `Safety.of_use`."""
+    can_sell = facts[p.LEVEL] < facts[p.LEVELS] - 1
+    if not buys or facts[p.PERISHABLE] == 0.0 or can_sell:
+        return p.most_units(facts)
+    have = book.limits[IN_STOCK] + book.arriving[0] + book.committed[BUYING]
+    return min(book.ordered[0], book.limits[CAPACITY]) - have
 
 
 @kernel
