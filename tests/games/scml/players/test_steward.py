@@ -6,9 +6,6 @@ import pytest
 
 from understudy.data.players import PlayerRef
 from understudy.games.scml.players.steward import (
-    CHOOSY,
-    FIRM,
-    LAST_ROUND,
     FreeCapacity,
     ask,
     bid,
@@ -16,10 +13,12 @@ from understudy.games.scml.players.steward import (
     units_to_buy,
     unsold_input,
 )
+from understudy.games.scml.players.steward_numbers import Numbers
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play
 
 LINES = 10
+NUMBERS = Numbers()
 COMPANY = ("Greedy", "Random", "SyncRandom", "Steward")
 
 
@@ -89,26 +88,26 @@ def test_it_buys_for_stock_as_long_as_that_pays(stock, orders, gap, worth, bough
 
 def test_today_gets_cheap_only_late_and_days_ahead_only_by_the_discount():
     rounds = range(20)
-    today = [ask(80, 100, turn, ahead=False) for turn in rounds]
-    ahead = [ask(80, 100, turn, ahead=True) for turn in rounds]
-    assert today[: CHOOSY + 1] == [100] * (CHOOSY + 1)
-    assert today[LAST_ROUND:] == [80] * (20 - LAST_ROUND)
+    today = [ask(80, 100, turn, ahead=False, numbers=NUMBERS) for turn in rounds]
+    ahead = [ask(80, 100, turn, ahead=True, numbers=NUMBERS) for turn in rounds]
+    assert today[: NUMBERS.choosy + 1] == [100] * (NUMBERS.choosy + 1)
+    assert today[NUMBERS.last_round :] == [80] * (20 - NUMBERS.last_round)
     assert today == sorted(today, reverse=True)
-    assert ahead == [100] * FIRM + [90] * (20 - FIRM)
+    assert ahead == [100] * NUMBERS.firm + [90] * (20 - NUMBERS.firm)
 
 
 def test_bids_rise_to_the_highest_price_and_stay():
-    bids = [bid(80, 100, turn) for turn in range(20)]
+    bids = [bid(80, 100, turn, NUMBERS) for turn in range(20)]
     assert bids == sorted(bids)
     assert (bids[0], bids[-1]) == (80, 100)
 
 
 def test_an_order_must_take_its_share_or_all_that_is_left():
     capacity = FreeCapacity({0: 2, 1: 10}, need=0, pooled=False)
-    assert is_large_enough(2, 0, capacity, buyers=2)  # all of today
-    assert not is_large_enough(5, 1, capacity, buyers=2)  # 12 units for two: 6 each
-    assert is_large_enough(6, 1, capacity, buyers=2)
-    assert is_large_enough(7, 1, capacity, buyers=1)  # nobody need take more than seven
+    assert is_large_enough(2, 0, capacity, buyers=2, largest=7)  # all of today
+    assert not is_large_enough(5, 1, capacity, buyers=2, largest=7)  # 12 units for two: 6 each
+    assert is_large_enough(6, 1, capacity, buyers=2, largest=7)
+    assert is_large_enough(7, 1, capacity, buyers=1, largest=7)  # nobody need take more than seven
 
 
 def test_a_unit_that_may_be_used_up_is_not_offered_twice():
@@ -172,3 +171,30 @@ def test_it_plays_the_same_in_both_simulators():
     assert ours.results.to_pylist() == theirs.results.to_pylist()
     for name, table in ours.recordings.items():
         assert table.to_pylist() == theirs.recordings[name].to_pylist(), name
+
+
+def test_agent_and_compiled_player_name_the_numbers_alike():
+    from dataclasses import fields
+
+    from understudy.games.scml.batch.players import steward_capacity as native
+    from understudy.games.scml.players.steward_numbers import Plan, Telling
+
+    flat = Plan().flat()
+    names = [f"thrifty.{f.name}" for f in fields(Numbers)]
+    for name in names:
+        own = name.split(".")[1]
+        for way, at in (("thrifty", 0), ("eager", native.WAYS)):
+            told = Plan().told({f"{way}.{own}": 77}).flat()
+            assert [i for i in range(len(flat)) if told[i] != flat[i]] == [
+                at + getattr(native, own.upper())
+            ]
+    for field in fields(Telling):
+        told = Plan().told({f"telling.{field.name}": 77}).flat()
+        assert told[getattr(native, field.name.upper())] == 77
+
+
+def test_what_is_told_of_one_way_comes_after_what_is_told_of_both():
+    from understudy.games.scml.players.steward_numbers import Plan
+
+    plan = Plan().told({"eager.firm": 3, "firm": 9})
+    assert (plan.thrifty.firm, plan.eager.firm) == (9, 3)
