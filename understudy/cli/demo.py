@@ -27,7 +27,7 @@ def demo(
     """Go through every stage once, in minutes: the arena, the supply chain, Dota."""
     working = Working(seed=seed, workers=workers, resume=resume)
     _demo_arena(out / "arena", matches, working)
-    err_console.rule("8/11  compete: our agent among champions of the supply chain")
+    err_console.rule("8/12  compete: our agent among champions of the supply chain")
     scml.compete(
         ["HRL", "Penguin", "AS0", "Greedy"],
         out=out / "scml",
@@ -36,14 +36,23 @@ def demo(
         keep=1,
         working=working,
     )
-    err_console.rule("9/11  report, with a world to look into")
+    err_console.rule("9/12  compete: thousands of worlds of the compiled supply chain, in seconds")
+    scml.compete(
+        ["TunedSteward", "Steward", "Penguin", "AS0"],
+        out=out / "scml",
+        configs=worlds * 100,
+        worlds=scml.Worlds(competitors_per_world=4, steps=30, simulator="batch"),
+        keep=0,
+        working=working,
+    )
+    err_console.rule("10/12  report, with a world to look into")
     report(out / "scml")
-    err_console.rule("10/11  Dota: a value model of made-up matches, whose chances are known")
+    err_console.rule("11/12  Dota: a value model of made-up matches, whose chances are known")
     made_up = dota.Sources(synthetic=1500)
     dota.record(out=out / "dota", sources=made_up, seed=seed, resume=resume)
     encode("dota", out=out / "dota", workers=workers, resume=resume)
     train("dota", "value-quick", out=out / "dota", seed=seed, resume=resume)
-    err_console.rule("11/11  report, and one match with its chances, swings and advice")
+    err_console.rule("12/12  report, and one match with its chances, swings and advice")
     report(out / "dota")
     replay(str(out / "dota" / "9000000000"), out / "dota" / "match.html")
     pages = [Run(out / game).report for game in ("arena", "scml", "dota")]
@@ -54,18 +63,18 @@ def demo(
 
 def _demo_arena(run: Path, matches: int, working: Working) -> None:
     seed, workers, resume = working.seed, working.workers, working.resume
-    err_console.rule("1/11  record: experts play in the arena")
+    err_console.rule("1/12  record: experts play in the arena")
     arena.record(out=run, matches=matches, working=working)
-    err_console.rule("2/11  encode: one row per decision")
+    err_console.rule("2/12  encode: one row per decision")
     encode("arena", out=run, workers=workers, resume=resume)
-    err_console.rule("3/11  train: clone the expert")
+    err_console.rule("3/12  train: clone the expert")
     train("arena", "imitate-quick", out=run, seed=seed, resume=resume)
-    err_console.rule("4/11  train: refine the clone by playing")
+    err_console.rule("4/12  train: refine the clone by playing")
     train("arena", "refine-quick", out=run, seed=seed, workers=workers, resume=resume)
-    err_console.rule("5/11  compete: both against the scripted players")
+    err_console.rule("5/12  compete: both against the scripted players")
     field = ["imitate-quick", "refine-quick", *load("arena").players]
     arena.compete(field, out=run, matches=200, working=working)
-    err_console.rule("6/11  league: main agent and exploiters harden each other")
+    err_console.rule("6/12  league: main agent and exploiters harden each other")
     league("arena", "demo", run, "imitate-quick", seed=seed, workers=workers, resume=resume)
-    err_console.rule("7/11  report")
+    err_console.rule("7/12  report")
     report(run)

@@ -256,6 +256,8 @@ def compete(
     run = run_of(out, "scml")
     tournament = worlds.tournament(run, players, configs, working.seed)
     planned = schedule(tournament, purpose=COMPETE, keep=keep)
+    if tournament.simulator == "batch":
+        _prepare_batch(tournament)
     competition = compete_stage.compete(load("scml"), run, planned, **working.settings())
     strength = assess(competition.results)
     text = json_text.dumps(strength.to_json(), indent=2)
@@ -267,6 +269,15 @@ def compete(
         for line in failure_lines(competition.folder):
             print(line)
         print(f"All of it: {competition.folder / STRENGTH}")
+
+
+def _prepare_batch(tournament: "Tournament") -> None:
+    """Refuse who cannot play in the compiled world, and compile it before many workers would."""
+    from understudy.games.scml.tournament.batch_play import check_native, compile_world
+
+    check_native(tournament.competitors, tournament.track)
+    with err_console.status("compiling the world: a minute or two, once"):
+        compile_world()
 
 
 def verify(

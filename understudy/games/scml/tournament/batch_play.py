@@ -16,6 +16,7 @@ from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.games.scml.batch import course
 from understudy.games.scml.batch.players.ask import NATIVE
+from understudy.games.scml.batch.sampler import sample
 from understudy.games.scml.batch.setup import Seat, record_of
 from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.domain import Track
@@ -52,6 +53,13 @@ def check_native(players: Sequence[PlayerRef], track: Track) -> None:
             f"{', '.join(strangers)} cannot play in the compiled simulator, which has "
             f"{', '.join(there)}. Leave --simulator batch away: the engine hosts everybody"
         )
+
+
+def compile_world() -> None:
+    """Compile whatever a world is played by, unless that lies in the cache."""
+    fixed = sample([(1, 1)], [1], [0])
+    fixed["player"] = NATIVE["std"]["DoNothing"]
+    Worlds(fixed).play(Log.of(1, 1))
 
 
 def play_batch(plans: Sequence[WorldPlan]) -> list[BatchGame]:

@@ -4,15 +4,14 @@ from typing import Final
 
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.players import (
-    as0,
     greedy,
     l1,
     learner,
-    penguin,
     randomly,
     steward,
     sync_random,
 )
+from understudy.games.scml.batch.players.champions import as0, penguin
 from understudy.games.scml.batch.players.oneshot import ask as oneshot
 from understudy.games.scml.batch.state import END
 from understudy.games.scml.domain import Track

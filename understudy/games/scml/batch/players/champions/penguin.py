@@ -9,7 +9,8 @@ from typing import Final
 from understudy.games.scml.batch import speech
 from understudy.games.scml.batch.dice import shuffle
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.players import bundles, partners
+from understudy.games.scml.batch.players import partners
+from understudy.games.scml.batch.players.champions import bundles
 
 THRESHOLD: Final = 0
 """What it keeps: units above its needs that are still good enough."""

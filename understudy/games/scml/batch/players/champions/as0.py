@@ -8,7 +8,8 @@ from typing import Final
 
 from understudy.games.scml.batch.dice import between, sample, shuffle
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.players import bundles, partners
+from understudy.games.scml.batch.players import partners
+from understudy.games.scml.batch.players.champions import bundles
 from understudy.games.scml.batch.state import ACCEPT
 
 LATE_SHARE: Final = min(0.9, bundles.TODAY_SHARE + 0.15)

@@ -1,0 +1,1 @@
+"""Champions of the league as part of the compiled world."""
