@@ -257,7 +257,9 @@ def compete(
     tournament = worlds.tournament(run, players, configs, working.seed)
     planned = schedule(tournament, purpose=COMPETE, keep=keep)
     if tournament.simulator == "batch":
-        _prepare_batch(tournament)
+        from understudy.games.scml.tournament.batch_play import prepare
+
+        prepare(tournament)
     competition = compete_stage.compete(load("scml"), run, planned, **working.settings())
     strength = assess(competition.results)
     text = json_text.dumps(strength.to_json(), indent=2)
@@ -269,15 +271,6 @@ def compete(
         for line in failure_lines(competition.folder):
             print(line)
         print(f"All of it: {competition.folder / STRENGTH}")
-
-
-def _prepare_batch(tournament: "Tournament") -> None:
-    """Refuse who cannot play in the compiled world, and compile it before many workers would."""
-    from understudy.games.scml.tournament.batch_play import check_native, compile_world
-
-    check_native(tournament.competitors, tournament.track)
-    with err_console.status("compiling the world: a minute or two, once"):
-        compile_world()
 
 
 def verify(
@@ -350,15 +343,15 @@ def tune(
 
     Example: understudy tune scml steward --place first --field official
     """
-    from understudy.games.scml.tuning.report import generation_line, told_of
+    from understudy.games.scml.tuning.report import confirmed_line, generation_line, told_of
     from understudy.games.scml.tuning.search import Settings, search
     from understudy.games.scml.tuning.trials import field_named
 
     if player.lower() != "steward":
         raise InputError(f"there is nothing to tune in '{player}'; there is steward")
     begun = tuple(sorted(told_of(start, place).items())) if start is not None else ()
-    chosen = field_named(field)
-    settings = Settings(chosen, place, generations, candidates, worlds, working.seed, begun)
+    how = generations, candidates, worlds, working.seed, begun
+    settings = Settings(field_named(field), place, *how)
     folder = run_of(out, "scml").folder / "tuning" / f"steward-{place}-{field}"
     found = search(
         settings,
@@ -368,11 +361,7 @@ def tune(
         quiet=working.quiet,
         tell=lambda generation: print(generation_line(generation), flush=True),
     )
-    gain = found.confirmed
-    print(
-        f"{place}: {gain.value:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}] above the original "
-        f"in {gain.n:,} worlds that chose nothing"
-    )
+    print(confirmed_line(place, found.confirmed))
     print(f"The numbers: {folder / 'numbers.json'}")
 
 

@@ -22,7 +22,8 @@ from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.domain import Track
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.recording.safety_audit import AuditedDays
-from understudy.games.scml.tournament.design import WorldPlan
+from understudy.games.scml.tournament.design import Tournament, WorldPlan
+from understudy.terminal.console import err_console
 
 MANY = 64
 """Worlds played at once; more would only take more memory."""
@@ -53,6 +54,13 @@ def check_native(players: Sequence[PlayerRef], track: Track) -> None:
             f"{', '.join(strangers)} cannot play in the compiled simulator, which has "
             f"{', '.join(there)}. Leave --simulator batch away: the engine hosts everybody"
         )
+
+
+def prepare(tournament: Tournament) -> None:
+    """Refuse who cannot play in the compiled world, and compile it before many workers would."""
+    check_native(tournament.competitors, tournament.track)
+    with err_console.status("compiling the world: a minute or two, once"):
+        compile_world()
 
 
 def compile_world() -> None:

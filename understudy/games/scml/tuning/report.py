@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from understudy.data.files import read_json
+from understudy.data.stats import Estimate
 from understudy.errors import InputError
 from understudy.games.scml.tuning.search import Generation
 
@@ -14,6 +15,14 @@ def generation_line(generation: Generation) -> str:
     return (
         f"{generation.number}: {generation.gain:+.4f} (se {generation.error:.4f}) {verdict}: "
         f"{tried or 'nothing new'}"
+    )
+
+
+def confirmed_line(place: str, gain: Estimate) -> str:
+    """What the plan found is worth."""
+    return (
+        f"{place}: {gain.value:+.4f} [{gain.low:+.4f}, {gain.high:+.4f}] above the original "
+        f"in {gain.n:,} worlds that chose nothing"
     )
 
 
