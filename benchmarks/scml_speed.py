@@ -4,7 +4,9 @@
 
 Worlds of 100 days and 3 levels of 5 factories, WORLDS of them per field. One, the default, takes
 about 3 minutes on a quiet machine, most of it in scml. A row is printed as soon as it is measured.
-The floor is the time spent in the agents' own code, which no engine can take away.
+The floor is the time spent in the agents' own code, which no engine that hosts them can take away.
+The compiled world has agents of its own: it plays COMPILED worlds of a field side by side, on one
+thread, where it knows all of the field's players.
 """
 
 import functools
@@ -14,6 +16,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from understudy.games.scml.batch.players.ask import NATIVE
+from understudy.games.scml.batch.setup import Seat, record_of
+from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.hosting.wrapping import AGENT_CALLS
 from understudy.games.scml.engine.world import World
@@ -27,6 +32,7 @@ BACKGROUND_AGENTS = catalogue.BACKGROUND_AGENTS["std"]
 DESIGNS: dict[str, tuple[str, ...]] = {
     "Penguin": ("Penguin",),
     "built-ins": BACKGROUND_AGENTS,
+    "built-ins and Steward": (*BACKGROUND_AGENTS, "Steward"),
     # As a tournament fills a world: three competitors, the others background agents. Xeno is not
     # among them: its own code takes ten times as long as the rest of such a world together.
     "official": (
@@ -40,8 +46,12 @@ DESIGNS: dict[str, tuple[str, ...]] = {
     "top 2024/25 mix": TOP,
 }
 DEFAULTS = {"sync_calls": False, "saved_details_level": 1, "storage_format": None}
-COLUMNS = ("field", "scml", "with switches", "ours", "x scml", "x switches", "floor", "of ours")
-WIDTHS = (16, 8, 14, 8, 8, 11, 8, 8)
+COLUMNS = (
+    *("field", "scml", "with switches", "ours", "x scml", "x switches", "floor", "of ours"),
+    *("compiled", "x scml"),
+)
+WIDTHS = (22, 8, 14, 8, 8, 11, 8, 8, 10, 8)
+COMPILED = 128
 
 
 @dataclass(frozen=True)
@@ -123,10 +133,27 @@ def floor_of(config: WorldConfig, kinds: Sequence[type]) -> float:
     return clock.seconds
 
 
+def dealt(names: Sequence[str], seed: int) -> list[str]:
+    """Who plays in a world of a field."""
+    return [names[(index + seed) % len(names)] for index in range(sum(SIZES))]
+
+
+def compiled(names: Sequence[str]) -> float | None:
+    """CPU seconds of a compiled world; None where somebody has no port."""
+    if not set(names) <= set(NATIVE["std"]):
+        return None
+    worlds = [
+        record_of(draw(SIZES, STEPS, seed), [Seat(name) for name in dealt(names, seed)], seed)
+        for seed in range(COMPILED)
+    ]
+    Worlds(worlds[:1]).play()  # compiles
+    return min(seconds_of(Worlds(worlds).play) for _ in range(REPEATS)) / COMPILED
+
+
 def measure(names: Sequence[str], seed: int) -> Seconds:
     """One world, in every way."""
     config = draw(SIZES, STEPS, seed)
-    kinds = catalogue.load_for_world([names[(i + seed) % len(names)] for i in range(sum(SIZES))])
+    kinds = catalogue.load_for_world(dealt(names, seed))
     with quiet():
         play_ours(config, kinds)  # imports, caches
         return Seconds(
@@ -149,6 +176,7 @@ def main(worlds: int) -> None:
     show(COLUMNS)
     for field, names in DESIGNS.items():
         spent = sum((measure(names, seed) for seed in range(worlds)), Seconds())
+        alone = compiled(names)
         show(
             (
                 field,
@@ -159,6 +187,8 @@ def main(worlds: int) -> None:
                 f"{spent.switched / spent.ours:.1f}",
                 f"{spent.floor / worlds:.3f}",
                 f"{spent.floor / spent.ours:.0%}",
+                "-" if alone is None else f"{alone:.5f}",
+                "-" if alone is None else f"{spent.default / worlds / alone:,.0f}",
             )
         )
 

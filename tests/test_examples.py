@@ -16,6 +16,7 @@ import understudy as package
 from tests.small_runs import understudy
 from understudy import api, games
 from understudy.cli.app import app
+from understudy.data.own_code import is_reference
 from understudy.errors import InputError
 
 PROGRAM = typer.main.get_command(app())
@@ -35,6 +36,13 @@ def commands(group, context=None):
         yield from commands(group.get_command(context, name), context)
 
 
+def leaves(group, before=()):
+    """Commands that do something, by their words."""
+    if not hasattr(group, "commands"):
+        return {before: group}
+    return {k: v for n, one in group.commands.items() for k, v in leaves(one, (*before, n)).items()}
+
+
 def texts(command):
     """All that `--help` prints in words."""
     yield from filter(None, (command.help, command.epilog))
@@ -44,7 +52,13 @@ def texts(command):
 def typed(text):
     """The commands in a text: to the end of the line, a backtick, a remark or the next `&&`."""
     for line in re.findall(r"\bunderstudy +((?:--?)?[a-z][^`\n]*)", text.replace("&& ", "\n")):
-        yield re.split(r"  +| #", line)[0].replace("GAME", "arena").strip().removesuffix(")")
+        yield (
+            re.split(r"  +| #", line)[0]
+            .replace("GAME", "arena")
+            .replace(" RECIPE", " imitate")
+            .strip()
+            .removesuffix(")")
+        )
 
 
 IN_README = {
@@ -56,6 +70,13 @@ IN_README = {
     for line in typed(row)
 }
 IN_HELP = {line for command in commands(PROGRAM) for text in texts(command) for line in typed(text)}
+
+
+@pytest.mark.parametrize("command", sorted(leaves(PROGRAM), key=" ".join), ids=" ".join)
+def test_every_command_has_an_example_that_can_be_copied(command):
+    said = leaves(PROGRAM)[command].help
+    lines = [line for text in said.split("\n\n") if "\b" in text for line in text.splitlines()]
+    assert any(f"understudy {' '.join(command)}" in line for line in lines), said
 
 
 def test_the_examples_are_found():
@@ -100,10 +121,10 @@ def look_up(words, options):
     if words[0] == "league":
         assert game.league is not None, f"{name} has no league"
         assert options["recipe"] in game.league().recipes, f"no league '{options['recipe']}'"
-    elif "recipe" in options:
+    elif options.get("recipe") is not None:
         game.recipe(options["recipe"])
     for model in (options.get("start"), options.get("init"), options.get("model")):
-        if model is not None:
+        if model is not None and "," not in str(model):  # else they are runs
             game.recipe(Path(model).name)
     for option in ("players", "opponents", "agents", "track_only"):
         for player in named(options.get(option)):
@@ -113,7 +134,9 @@ def look_up(words, options):
 
 
 def named(value):
-    return value.split(",") if isinstance(value, str) else value or ()
+    """Players by name; the reader's own, in a file, need not be known."""
+    names = value.split(",") if isinstance(value, str) else value or ()
+    return [name for name in names if not is_reference(name)]
 
 
 def check(parse, line):

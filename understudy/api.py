@@ -75,6 +75,8 @@ def train(
     recipe: str,
     *,
     out: str | Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    name: str | None = None,
     init: str | Path | None = None,
     start: str | None = None,
     seed: int = 0,
@@ -85,6 +87,8 @@ def train(
 ) -> dict[str, Any]:
     """Train a recipe on a run's samples, or by playing; its evaluation. `start` is `--from`.
 
+    `settings` are others than the recipe's, as `{"objective.temperature": 0.5}`; `name` is the
+    model's, if not the recipe's.
     `options` are further ones of the command: `iterations`, `rollouts`, `updates` of a recipe that
     plays, and what only this game's recipes can be told.
     """
@@ -103,6 +107,8 @@ def train(
         chosen,
         Run.of(game, out),
         recipe,
+        settings=[f"{setting}={value}" for setting, value in (settings or {}).items()],
+        name=name,
         options=told,
         seed=seed,
         device=device,

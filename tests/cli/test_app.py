@@ -89,7 +89,7 @@ MISTAKES = {
     "record arena --task-seconds 0 --out {new}": ["'--task-seconds'", "greater than"],
     "record arena --logs {new} --out {new}": ["no logs in or below it. Give a folder with"],
     "record arena --logs {new} --fresh --out {run}": ["no logs in or below it. Give a folder with"],
-    "record arena --out {run}": ["holds other work: matches was 40, now 2000", "or --fresh"],
+    "record arena --out {run}": ["holds other work: opponents was", "or --fresh"],
     "record arena --out /proc/nowhere": ["cannot write /proc/nowhere/", "choose another --out"],
     "record arena --out {run}/recordings/manifest.json": ["cannot write", "choose another --out"],
     "report {run} --out {run}": ["cannot write {run}: ", "choose another --out"],
@@ -229,13 +229,17 @@ def test_a_damaged_manifest_is_refused_by_every_command(content, run):
     manifest.write_text(content, errors="surrogateescape")
     for command in (RECORD, ENCODE):
         done = understudy(command, "--out", run)
-        assert_refused(done, f"{manifest} is damaged (", "Start this stage over with --fresh")
-    assert_refused(understudy("report", run), f"{manifest} is damaged (", "--fresh")
+        assert_refused(done, f"{manifest} is damaged (", f"Delete {manifest.parent} and run")
+    assert_refused(understudy("report", run), f"{manifest} is damaged (", "Delete ")
 
 
-def test_a_damaged_manifest_is_cured_by_a_fresh_start(run, finished):
+def test_a_damaged_manifest_marks_nothing_that_fresh_may_delete_and_its_cure_works(run, finished):
     (run / "recordings" / "manifest.json").write_text("{")
-    succeed(RECORD, run, "--fresh")
+    before = sorted(run.rglob("*"))
+    assert_refused(understudy(RECORD, "--out", run, "--fresh"), "is damaged (")
+    assert sorted(run.rglob("*")) == before
+    shutil.rmtree(run / "recordings")
+    succeed(RECORD, run)
     assert contents(run) == contents(finished)
 
 
@@ -395,3 +399,52 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     _, told = program.communicate(timeout=30)
     assert program.returncode == 130
     assert told == "understudy: stopped; the same command goes on from here\n"
+
+
+@pytest.mark.parametrize("seed", [None, "0", "7", "random"])
+def test_the_order_of_sets_is_ours_whatever_a_user_has_set(seed, tmp_path):
+    """Some players go through sets: with another order, they make other moves."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import atexit, sys\n"
+        "atexit.register(lambda: print(hash('order'), sys.flags.hash_randomization))\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
+    environment["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{environment.get('PYTHONPATH', '')}"
+    if seed is not None:
+        environment["PYTHONHASHSEED"] = seed
+    command = [sys.executable, "-m", "understudy", "--version"]
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    fixed = subprocess.run(
+        [sys.executable, "-c", "print(hash('order'), 0)"],
+        env=os.environ | {"PYTHONHASHSEED": "0"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert said.stdout.splitlines()[-1] == fixed.stdout.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (
+            PermissionError(13, "Permission denied", "a/b"),
+            "cannot use a/b: Permission denied. Mend",
+        ),
+        (OSError(40, "Too many levels", b"a\nb"), r"cannot use 'a\nb': Too many levels. Mend"),
+        (OSError(28, "No space left on device"), "cannot use this machine: No space left"),
+        (EOFError("Ran out of input"), "a file ends before its time (EOFError: Ran out of input"),
+    ],
+)
+def test_trouble_with_files_is_one_line_in_every_command(failure, words, monkeypatch, tmp_path):
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr("understudy.pipeline.report.report", fail)
+    assert_refused(understudy("report", tmp_path), words)
+
+
+def test_trouble_that_no_file_has_is_a_bug_and_shows_where(monkeypatch, tmp_path):
+    def fail(*_):
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    monkeypatch.setattr("understudy.pipeline.report.report", fail)
+    with pytest.raises(ConnectionRefusedError):
+        understudy("report", tmp_path)

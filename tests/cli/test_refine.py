@@ -2,14 +2,18 @@
 
 import json
 import shutil
+import webbrowser
 from dataclasses import replace
 
+import pyarrow.parquet as pq
 import pytest
 
-from tests.small_runs import contents, finished_run, succeed, tiny_recipe, understudy
+from tests.small_runs import TRAIN, contents, finished_run, succeed, tiny_recipe, understudy
 from tests.small_runs import tiny as small_recipe
+from understudy.data.runs import read_manifest
 from understudy.games.arena.recipes import RECIPES
 from understudy.learn.policy import load_policy
+from understudy.terminal.console import no_next_steps
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +164,29 @@ def test_a_clone_with_plans_competes_and_keeps_them_through_refinement(run):
         assert load_policy(run / "models" / name).table.equal(table)
 
 
+def test_a_second_model_of_a_recipe_has_its_own_settings_and_name(run):
+    again = f"{TRAIN} --set steps=8 --set objective.value_weight=0.5 --name second"
+    done = succeed(again, run)
+    assert f"{run}/models/second: 8 steps" in done.out
+    settings = read_manifest(run / "models/second")["settings"]
+    assert (settings["recipe"], settings["steps"]) == ("imitate-quick", 8)
+    assert settings["objective"]["value_weight"] == 0.5
+    first = read_manifest(run / "models/imitate-quick")["settings"]
+    assert first["steps"] == 24
+    before = contents(run)
+    succeed(again, run)
+    assert contents(run) == before
+    succeed("compete arena second imitate-quick --matches 2", run)
+
+
+def test_a_clone_may_begin_with_the_weights_of_another(run):
+    weights = run / "models/imitate-quick/weights.safetensors"
+    succeed(f"{TRAIN} --set steps=1 --set learning_rate=1e-12 --name on --init {weights}", run)
+    begun, first = (load_policy(run / "models" / name) for name in ("on", "imitate-quick"))
+    for one, other in zip(begun.parameters(), first.parameters(), strict=True):
+        assert (one - other).abs().max() < 1e-6
+
+
 MISTAKES = {
     "train arena refine --out {run}": "there is no model 'imitate-small'. Trained in",
     "train arena refine --from expert --out {run}": "'expert' is scripted and cannot be refined",
@@ -168,10 +195,17 @@ MISTAKES = {
     "train arena imitate-quick --updates 3 --out {run}": "learns from samples, not by playing",
     "train arena awr-quick --updates 3 --out {run}": "not by playing; leave out --updates",
     "train arena awr-quick --plans 3 --out {run}": "makes no plans of recorded matches; leave out",
-    "train arena awr-quick --init {run} --out {run}": "begins with what --from names",
+    "train arena awr-quick --init {run} --out {run}": "{run} holds no weights yet",
+    "train arena awr-quick --init x --from y --out {run}": "--from y and --init x: give one of",
     "train arena awr --out {run}": "there is no model 'imitate'. Trained in",
-    "train arena refine-quick --init {run} --out {run}": "begins with what --from names",
-    "train arena imitate-quick --init {run} --out {run}": "begins anew and takes no weights",
+    "train arena refine-quick --init nobody --out {run}": "there is no model 'nobody'",
+    "train arena imitate-quick --init nobody --out {run}": "there is no model 'nobody'",
+    "train arena imitate-quick --set stepz=4 --out {run}": "(did you mean steps?); see them all",
+    "train arena imitate-quick --seed 9 --set steps=4 --out {run}": "holds other work: steps was",
+    "train arena imitate-quick --set steps=0 --out {run}": "steps must be at least 1, got 0",
+    "train arena imitate-quick --name expert --out {run}": "that is a player or recipe of arena",
+    "train arena imitate-quick --name a/b --out {run}": "use letters, digits, dots and hyphens",
+    "recipes arena refin": "arena has no recipe 'refin' (did you mean refine?)",
     "train arena refine-quick --updates 300 --out {run}": "staleness_max must be at least 599",
 }
 
@@ -181,5 +215,57 @@ def test_a_mistake_is_one_line_and_claims_nothing(mistake, run):
     before = contents(run)
     done = understudy(mistake.format(run=run))
     assert done.code == 2 and done.err.count("\n") == 1
-    assert MISTAKES[mistake] in done.err
+    assert MISTAKES[mistake].format(run=run) in done.err
     assert contents(run) == before
+
+
+def test_every_command_says_what_may_follow(run, monkeypatch, tmp_path):
+    encoded = understudy("encode arena --quiet --workers 0", "--out", run)
+    assert f"Next: understudy train arena imitate --out {run}" in encoded.out
+    assert f"Next: understudy report {run}\n" in encoded.out
+    trained = understudy(TRAIN, "--quiet", "--out", run)
+    assert f"Next: understudy compete arena imitate-quick expert --out {run}\n" in trained.out
+    with no_next_steps():
+        assert "Next:" not in understudy(TRAIN, "--quiet", "--out", run).out
+    for line in (encoded.out + trained.out).splitlines():
+        if line.startswith("Next: understudy report"):
+            assert understudy(line.removeprefix("Next: understudy ")).code == 0
+
+
+def test_a_page_is_shown_where_that_is_asked_for(run, monkeypatch):
+    shown = []
+    monkeypatch.setattr(webbrowser, "open", shown.append)
+    assert understudy("report", run).code == 0 and not shown
+    assert understudy("report --open", run).code == 0
+    assert shown == [(run / "report.html").resolve().as_uri()]
+
+
+def test_a_match_is_found_in_whatever_run_it_is(run, monkeypatch, tmp_path):
+    home = tmp_path / "home"
+    (home / "runs").mkdir(parents=True)
+    shutil.copytree(run, home / "runs" / "mine")
+    (home / "runs" / "empty").mkdir()
+    monkeypatch.chdir(home)
+    match = pq.read_table(next((run / "recordings").glob("matches-*")))["match"][0].as_py()
+    assert understudy(f"replay {match}").out == "replay.html\n"
+    assert match in (home / "replay.html").read_text()
+    assert "no run in runs has a match 'nobody'" in understudy("replay nobody").err
+    shutil.copytree(run, home / "runs" / "yours")
+    assert f"runs/mine/{match}, runs/yours/{match}" in understudy(f"replay {match}").err
+
+
+def test_options_are_understood_by_the_names_the_seeds_gave_them(run, tmp_path):
+    told = f"--output-dir {run} --resumable --num-workers 0 --quiet"
+    assert understudy(f"encode arena {told}").code == 0
+    assert understudy(f"encode arena --out {run} --workers 0 --quiet").code == 0
+    clone = run / "models/imitate-quick/weights.safetensors"
+    refine = f"train arena refine-quick --supervised-checkpoint {clone} --iterations 1"
+    wrong = understudy(f"{refine} --actor-rollouts 1 --learner-updates 300 {told}")
+    assert "staleness_max must be at least 599" in wrong.err
+    assert "--output-dir" not in understudy("encode --help").out
+
+
+def test_leagues_are_offered_where_there_are_some():
+    said = understudy("league --help").out
+    assert "Which game: arena, openspiel:NAME" in " ".join(said.split())
+    assert "scml has no leagues; there is arena" in understudy("league scml").err

@@ -1,5 +1,6 @@
 import ast
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,7 @@ def test_work_is_claimed_and_finished(folder, source):
     assert begun["inputs"].keys() == {"recording"}
     assert begun["finished"] is None
     assert {"python", "numpy", "scipy", "pyarrow"} <= begun["versions"].keys()
+    assert begun["hash_seed"] == "0" or sys.flags.hash_randomization
     finish(folder, rows=7)
     assert read_manifest(folder)["facts"] == {"rows": 7}
     assert read_manifest(folder)["finished"]
@@ -130,9 +132,52 @@ def test_files_of_unknown_origin_are_not_touched(folder):
     (folder / "thesis.doc").write_text("years of work")
     assert refusal(folder, "encode", {}) == (
         f"{folder} holds files but no manifest.json that says how they were made. "
-        "Choose another --out, or --fresh to delete them"
+        "Choose another --out, or take them away yourself"
     )
+    told = refusal(folder, "encode", {}, resume=False)
+    assert told.startswith("--fresh deletes only what 'encode' made, and no stage of ours says it")
     assert (folder / "thesis.doc").exists()
+
+
+@pytest.mark.parametrize(
+    "stage, inner, told",
+    [
+        ("record", None, "and 'record' made"),
+        ("encode", "train", "and 'train' made"),
+        ("encode", "encode/job/league", "and 'league' made"),
+    ],
+)
+def test_a_fresh_start_deletes_no_other_stage_s_work(folder, stage, inner, told):
+    begin(folder, stage, {})
+    (folder / "dear").write_text("years of work")
+    if inner:
+        begin(folder / "below" / inner, inner.rpartition("/")[2], {})
+    before = sorted(folder.rglob("*"))
+    assert told in refusal(folder, "encode", {"seed": 2}, resume=False)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_fresh_start_deletes_parts_too_and_leaves_what_links_lead_to(folder, tmp_path):
+    begin(folder, "league", {})
+    begin(folder / "players" / "main-001", runs.PART, {})
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "dear").write_text("years of work")
+    (folder / "link").symlink_to(elsewhere, target_is_directory=True)
+    begin(folder, "league", {"seed": 2}, resume=False)
+    assert [path.name for path in folder.iterdir()] == ["manifest.json"]
+    assert (elsewhere / "dear").read_text() == "years of work"
+
+
+def test_a_fresh_start_that_cannot_delete_keeps_its_mark(folder, monkeypatch):
+    begin(folder, "encode", {})
+    (folder / "parts").mkdir()
+    failure = PermissionError(13, "Permission denied", "parts")
+    monkeypatch.setattr(runs.shutil, "rmtree", lambda path: (_ for _ in ()).throw(failure))
+    assert "cannot delete parts: Permission denied" in refusal(folder, "encode", {}, resume=False)
+    monkeypatch.undo()
+    begin(folder, "encode", {"seed": 2}, resume=False)
+    assert [path.name for path in folder.iterdir()] == ["manifest.json"]
 
 
 def test_a_damaged_manifest_is_refused(folder):
@@ -140,7 +185,8 @@ def test_a_damaged_manifest_is_refused(folder):
     (folder / "manifest.json").write_text('{"stage": ')
     message = refusal(folder, "encode", {})
     assert message.startswith(f"{folder}/manifest.json is damaged (")
-    assert message.endswith("Start this stage over with --fresh")
+    assert message.endswith(f"Delete {folder} and run the same command again")
+    assert "is damaged" in refusal(folder, "encode", {}, resume=False)
 
 
 def test_a_run_must_be_there_to_be_used(tmp_path):

@@ -154,3 +154,45 @@ def test_a_table_is_built_of_exactly_its_columns():
         TABLE.build({"match": [], "note": []})
     with pytest.raises(ValueError, match="extra"):
         TABLE.build(rows(extra=[1, 2, 3]))
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/x", "..", "a//b", "a\nb", ""])
+def test_a_match_that_leads_elsewhere_is_refused(path, name):
+    write_shard(path, TABLE.build(rows(3, match=["m0", name, "m2"])))
+    assert refusal(path).startswith(f"{path}: match ")
+    assert len(read_shard(path, TABLE, ["damage"])) == 3
+
+
+def test_names_in_lists_are_looked_at_and_nothing_is_asked_of_other_texts(tmp_path):
+    columns = (Column("players", pa.list_(pa.string()), "all"), TABLE.columns[2])
+    table = Table("arena", "rounds", 1, "understudy record arena", columns)
+    path = shard_path(tmp_path, table, "0")
+    write_shard(path, table.build({"players": [["a", "b"], []], "note": ["../../x", None]}))
+    assert len(read_shard(path, table)) == 2
+    write_shard(path, table.build({"players": [["a", "../b"]], "note": [None]}))
+    with pytest.raises(InputError, match=r"players '\.\./b' means a folder"):
+        read_shard(path, table)
+
+
+def test_a_flipped_bit_among_the_values_is_found(tmp_path):
+    """Without checksums most are read as other values in silence."""
+    path = shard_path(tmp_path, TABLE, "0")
+    write_shard(path, TABLE.build(rows(400, match=[f"m{row % 7}" for row in range(400)])))
+    whole = path.read_bytes()
+    ends = [
+        column.dictionary_page_offset or column.data_page_offset
+        for column in map(pq.ParquetFile(path).metadata.row_group(0).column, range(3))
+    ]
+    before, values = read_shard(path, TABLE), pq.ParquetFile(path).metadata.row_group(0)
+    length = sum(values.column(place).total_compressed_size for place in range(3))
+    found = 0
+    for place in range(min(ends), min(ends) + length, 3):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << (place % 8)
+        path.write_bytes(flipped)
+        try:
+            assert read_shard(path, TABLE).equals(before)  # a bit that says nothing of the values
+        except InputError as error:
+            assert str(path) in str(error) and "understudy encode arena again" in str(error)
+            found += 1
+    assert found > length // 3 * 0.8

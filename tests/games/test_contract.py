@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests import page_game
+from tests import nim_package
 from understudy import games
 from understudy.data import shards
 from understudy.data.files import write_text
@@ -25,10 +25,10 @@ from understudy.pipeline.pairings import Fixture
 SEEDS = (3, 2**40, 5)
 
 
-@pytest.fixture(params=(*games.names(), page_game.NAME), scope="module")
+@pytest.fixture(params=(*games.names(), nim_package.NAME), scope="module")
 def game(request):
     """Every game there is, and the one that the docs show."""
-    with page_game.installed():
+    with nim_package.installed():
         yield games.load(request.param)
 
 

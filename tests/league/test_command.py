@@ -116,6 +116,14 @@ def test_a_league_can_have_a_name_and_another_beginning(run):
     assert [one["name"] for one in state["players"][:2]] == ["paper", "rock"]
 
 
+def test_a_league_can_have_other_settings_than_its_recipe(tmp_path):
+    folder = Run(tmp_path / "run")
+    season = season_of(games.load("rps"), folder, "quick", settings=["rounds=1", "anneal=no"])
+    assert (season.recipe.rounds, season.recipe.anneal) == (1, False)
+    with pytest.raises(InputError, match=r"no setting 'round' \(did you mean rounds\?\)"):
+        season_of(games.load("rps"), folder, "quick", settings=["round=1"])
+
+
 def test_a_player_of_a_league_can_begin_another(run):
     folder = run / "leagues/quick/players/main-002"
     assert run_league(run, "--quiet", "--name", "next", "--from", folder).code == 0
@@ -208,6 +216,13 @@ def test_a_beginning_that_has_changed_is_one_line(run):
 
 def test_other_settings_are_one_line(run):
     assert_refused(run_league(run, "--seed", "5"), "seed was 0, now 5", "--fresh")
+
+
+@pytest.mark.parametrize("name", ["..", ".", "../..", "/"])
+def test_no_name_and_fresh_delete_a_run(run, name):
+    before = contents(run)
+    assert_refused(run_league(run, "--fresh", "--name", name), "--name must be a plain name")
+    assert contents(run) == before
 
 
 def test_fresh_starts_over(run):

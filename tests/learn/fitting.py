@@ -4,8 +4,8 @@ from understudy.data.runs import Run
 from understudy.learn.recipe import TrainingJob
 
 
-def fit(recipe, samples, out, seed=0, progress=None):
+def fit(recipe, samples, out, seed=0, progress=None, workers=0):
     """Train on the samples of a run into any folder."""
     run = Run(samples.parent)
     assert run.samples == samples
-    return recipe.fit(TrainingJob(run=run, out=out, seed=seed, workers=0, progress=progress))
+    return recipe.fit(TrainingJob(run=run, out=out, seed=seed, workers=workers, progress=progress))

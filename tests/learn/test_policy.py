@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from tests.learn.toy_samples import FEATURES, TOY
@@ -153,3 +154,15 @@ def test_the_same_weights_are_the_same_bytes(tmp_path):
     for folder in ("a", "b"):
         save_policy(tmp_path / folder, FactoredPolicy(SHAPE, seed=1))
     assert (tmp_path / "a" / WEIGHTS).read_bytes() == (tmp_path / "b" / WEIGHTS).read_bytes()
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_refused(folder, wrong):
+    path = folder / WEIGHTS
+    with safe_open(path, framework="pt") as file:
+        about = file.metadata()
+    tensors = load_file(path)
+    name = sorted(tensors)[0]
+    tensors[name].view(-1)[-1] = wrong
+    save_file(tensors, path, about)
+    assert refusal(folder) == f"{path}: '{name}' holds what is no number. {AGAIN}"

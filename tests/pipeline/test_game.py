@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from tests.small_runs import understudy
+from tests.nim_package import put_entry_points
+from tests.small_runs import assert_refused, understudy
 from understudy import games
 from understudy.errors import InputError
 from understudy.pipeline.game import Lazy, lazy, load, modules
@@ -96,3 +97,66 @@ def test_a_lazy_table_is_handed_out_as_it_is(home):
 
 def test_a_lazy_function_travels_to_other_processes():
     assert pickle.loads(pickle.dumps(lazy("a:b"))) == Lazy("a:b")
+
+
+# --- games of installed packages -----------------------------------------------------------------
+
+
+@pytest.fixture
+def packages(tmp_path, monkeypatch):
+    """A folder of the path that packages can be installed into."""
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("zz")]:
+        del sys.modules[name]
+
+
+def install(packages, name, module, text):
+    """A package of that one module, which brings a game."""
+    place = packages / f"{module.replace('.', '/')}.py"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text)
+    put_entry_points(packages, f"package-of-{name}", {"understudy.games": {name: module}})
+    sys.path[:] = [*sys.path, str(packages / name)]  # a new path, as a new process has
+
+
+OF_ARENA = """
+from dataclasses import replace
+from understudy.games.arena.game import GAME as ARENA
+GAME = replace(ARENA, name={name!r})
+"""
+
+
+def test_an_installed_package_brings_a_game(packages):
+    install(packages, "zzchess", "zzchess_game", OF_ARENA.format(name="zzchess"))
+    assert modules()["zzchess"] == "zzchess_game" and "zzchess" in games.names()
+    assert "zzchess_game" not in sys.modules
+    assert load("zzchess") is sys.modules["zzchess_game"].GAME
+    assert set(games.commands("zzchess").verbs) == {"record", "compete"}
+    assert "  zzchess  " in understudy("record --help").out
+
+
+def test_an_installed_game_cannot_take_the_name_of_one_of_ours(packages):
+    install(packages, "arena", "zzarena", "raise RuntimeError")
+    assert load("arena").about and modules()["arena"] == "understudy.games.arena.game"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "import zznothing",
+            "cannot be imported: ModuleNotFoundError(\"No module named 'zznothing'\"",
+        ),
+        ("GAME = 7", "has a GAME that is a int, not a Game"),
+        (OF_ARENA.format(name="zzother"), "has a GAME that is named 'zzother'"),
+        ("raise KeyError", "cannot be imported: KeyError()"),
+    ],
+)
+def test_a_broken_installed_game_is_one_line_and_stops_nobody_else(packages, text, words):
+    install(packages, "zzbad", "zzbad.game", "")
+    (packages / "zzbad" / "__init__.py").write_text(text if "raise" in text else "")
+    (packages / "zzbad" / "game.py").write_text(text)
+    done = understudy("record zzbad --matches 2")
+    assert_refused(done, "the installed game 'zzbad' (zzbad.game) ", words)
+    assert understudy("recipes arena").code == 0

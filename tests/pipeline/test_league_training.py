@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tests import page_game
+from tests import nim_package
 from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.league.interface import LearnerJob, Opponent
@@ -18,7 +18,7 @@ from understudy.learn.rl.env import SELF
 from understudy.pipeline import league_training
 from understudy.pipeline.league_training import MEMORY, improve, recalled, train
 
-NIM = page_game.module()
+NIM = nim_package.module()
 TINY = replace(NIM.REFINE, matches=16, steps=4, updates=2, critic=(8,), critic_first=1)
 STEPS = 2 * 24 * 4  # two iterations: half of the matches have two learners
 

@@ -47,6 +47,17 @@ def test_the_report_shows_every_stage_of_the_run(tab):
         assert f"understudy {command}" in commands
 
 
+def test_the_tab_tells_which_run_it_is(tab, run):
+    assert tab.title() == f"{run.parent.name}/run · arena report"
+
+
+def test_everything_one_can_use_has_a_name(tab):
+    unnamed = """[...document.querySelectorAll("input, select, button")].filter((one) =>
+        !(one.labels?.length || one.ariaLabel || one.title || one.textContent.trim())
+    ).map((one) => one.outerHTML)"""
+    assert tab.evaluate(unnamed) == []
+
+
 def test_the_strength_table_has_a_row_for_each_side_of_a_pair(tab):
     strength = (
         tab.locator("section.card").filter(has_text="imitate-quick").filter(has_text="Points of")

@@ -1,9 +1,12 @@
 """Panels of a run: which of its models are told of, and how."""
 
 import json
+import re
 
+from understudy.data.results import WinRate
 from understudy.data.runs import Run
-from understudy.report.run import run_panels
+from understudy.data.stats import Estimate
+from understudy.report.run import run_panels, strength_panel
 
 
 def model(run, name, *parts, finished=True):
@@ -38,3 +41,22 @@ def test_a_model_without_steps_is_left_to_its_game(tmp_path):
     model(run, "begun", finished=False)
     (panel,) = run_panels(run, [])
     assert panel.title == "begun: loss" and "Nothing to show yet" in panel.html
+
+
+def test_the_points_are_those_of_the_player_who_was_named_first():
+    names = ("expert", "imitate-quick", "imitate", "camper")
+    rates = [
+        WinRate(one, other, Estimate(0.5, 0.4, 0.6, 8), 0.0, Estimate(0.5, 0.4, 0.6, 8))
+        for one in names
+        for other in names
+        if one != other
+    ]
+    for name, first in (
+        ("imitate-quick-expert-imitate-camper-8-0", "imitate-quick"),
+        ("imitate-expert-imitate-quick-camper-8-0", "imitate"),
+        ("camper-expert-8-0", "camper"),
+    ):
+        html = strength_panel(name, rates).html
+        assert f"Points of {first}<" in html
+        rows = re.findall(r">([^<>]+) - [^<>]+<", html)
+        assert set(rows) == {first} and len(rows) == len(names) - 1

@@ -52,6 +52,17 @@ def test_help_is_that_of_the_function_and_of_every_option():
     assert "pace" not in said.lower() and "told" not in said
 
 
+def test_examples_stay_on_lines_of_their_own():
+    def stroll():
+        """Go slowly.
+
+        Example: understudy stroll
+        """
+
+    before, _, example = typed(stroll).__doc__.partition("\b\n")
+    assert before.strip() == "Go slowly." and example.strip() == "Example: understudy stroll"
+
+
 def test_options_of_games_stand_in_place_of_what_else_is_told():
     added = added_options(boots)
     assert [option.name for option in added] == ["size"]  # not which game was named

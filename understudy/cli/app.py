@@ -1,7 +1,9 @@
 """The program: every command, those of games among them, and how it ends."""
 
+import errno
 import os
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -25,10 +27,15 @@ From recorded matches to an agent, step by step:
     understudy league arena --recipe quick       improve against each other
     understudy report runs/arena                 one page to look at
 
+\b
 The supply chain, where agents of the league already play:
     understudy compete scml Penguin AS0 built-ins     who is stronger, slot by slot
-    understudy record scml --configs 20               what each saw, offered and answered
+    understudy compete scml my_agent.py:MyAgent Penguin --why MyAgent   where yours loses, and why
+    understudy record scml --agents Penguin --configs 20    what each saw, offered and answered
+    understudy encode scml                            one row per negotiation and decision
+    understudy train scml hrl-xf                      an agent that plays as they did
 
+\b
 Dota 2, from recorded matches only:
     understudy record dota --files matches/           OpenDota's answers, as tables
     understudy encode dota                            one row per minute
@@ -40,6 +47,14 @@ Every step can be stopped and run again: it goes on where it was. `understudy de
 it small. A step works in a run, the folder given by --out.
 """
 
+SEEDS_NAMES = {
+    **{"output-dir": "out", "out_dir": "out", "num-workers": "workers", "resumable": "resume"},
+    **{"n-competitors-per-world": "competitors-per-world", "horizon_sec": "horizon"},
+    **{"actor-rollouts": "rollouts", "learner-updates": "updates"},
+    **{"supervised-checkpoint": "init", "pseudo-reward-scale": "pseudo-reward"},
+}
+"""Options that had another name in the seeds; that one is understood as well."""
+
 _SHARED = {
     "record": "Play matches; write down what players saw and did.",
     "compete": "Let players meet; say who is stronger.",
@@ -47,23 +62,31 @@ _SHARED = {
 """Verbs that most games have, each in its own version."""
 
 
+_OF_THE_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EIO}
+"""Trouble that no file is named with."""
+
+
 def app() -> typer.Typer:
     """All commands there are: for every game, those of every game and those it brings itself."""
     made = typer.Typer(
+        cls=OneLine,
         help="Turn recorded matches of competitive games into agents that win.",
         epilog="Begin with: understudy demo",
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={
+            "help_option_names": ["-h", "--help"],
+            "token_normalize_func": lambda name: SEEDS_NAMES.get(name, name),
+        },
     )
     made.callback(epilog=EXAMPLES, invoke_without_command=True)(_root)
     every: tuple[Command, ...] = (
-        *(league, _with_options(commands.encode), _with_options(commands.train)),
+        *(league, _with_options(commands.encode), _with_options(commands.train), commands.evaluate),
         *(commands.report, commands.replay, commands.recipes, demo),
     )
     for command in every:
-        made.command()(command)
+        made.command()(typed(command))
     _add_verbs(made)
     return made
 
@@ -77,13 +100,40 @@ def _with_options(command: Command) -> Command:
 def _add_verbs(made: typer.Typer) -> None:
     """Commands with a version per game."""
     brought = {name: games.commands(name) for name in games.names()}
+    families = {name: games.commands(name) for name in games.families()}
     about = dict(_SHARED)
-    for one in brought.values():
+    for one in (*brought.values(), *families.values()):
         about |= one.about
-    groups = {verb: by_game(made, verb, line) for verb, line in about.items()}
+    groups = {
+        verb: by_game(made, verb, line, [one for one in families if verb in families[one].verbs])
+        for verb, line in about.items()
+    }
     for name, one in brought.items():
         for verb, command in one.verbs.items():
             groups[verb].command(name)(typed(command))
+
+
+class OneLine(TyperGroup):
+    """Commands whose trouble with files is one line, wherever it arises."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """What the command returns; InputError for a file or disk that fails."""
+        try:
+            return super().invoke(ctx)
+        except EOFError as failure:  # typer would say that somebody had stopped it
+            from understudy.workers.attempt import line_of
+
+            raise InputError(
+                f"a file ends before its time ({line_of(failure)}). Make that file again"
+            ) from failure
+        except OSError as failure:
+            if failure.filename is None and failure.errno not in _OF_THE_MACHINE:
+                raise  # no file's fault: perhaps ours
+            path = "this machine" if failure.filename is None else os.fsdecode(failure.filename)
+            raise InputError(
+                f"cannot use {path if path.isprintable() else ascii(path)}: {failure.strerror}. "
+                "Mend that, then run the same command again; what was done is kept"
+            ) from failure
 
 
 class ByGame(TyperGroup):
@@ -91,18 +141,33 @@ class ByGame(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The version for the game that is named first."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            others = (f"{family}:NAME" for family in games.families())
             raise InputError(
-                f"there is no game '{args[0]}' to {self.name}; there is {', '.join(self.commands)}"
+                f"there is no game '{args[0]}' to {self.name}; there is "
+                f"{', '.join([*self.commands, *others])}"
             )
         return super().resolve_command(ctx, args)
 
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The version for a game; one of a family is made when it is named."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None or cmd_name.partition(":")[0] not in games.families():
+            return found
+        command = games.commands(cmd_name).verbs.get(str(self.name))
+        if command is None:
+            raise InputError(f"{cmd_name} has no {self.name}")
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(cmd_name)(typed(command))
+        return typer.main.get_command(alone)
 
-def by_game(app: typer.Typer, name: str, about: str) -> typer.Typer:
-    """A command with one version per game."""
+
+def by_game(app: typer.Typer, name: str, about: str, families: Sequence[str]) -> typer.Typer:
+    """A command with one version per game, and for the games of these families."""
     group = typer.Typer(cls=ByGame, help=about, rich_markup_mode=None, invoke_without_command=True)
+    further = " and ".join(f"{family}:NAME" for family in families)
 
-    @group.callback()
+    @group.callback(epilog=f"Games by name: {further}." if families else None)
     def _teach(context: typer.Context) -> None:
         if context.invoked_subcommand is None:
             print(context.get_help())

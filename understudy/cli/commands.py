@@ -1,28 +1,41 @@
 """Commands that every game has. `**told` are the options that games add to them."""
 
+import json as json_text
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from understudy import games
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Options, added_options
-from understudy.terminal.console import out_console
+from understudy.terminal.console import next_step, out_console, show
 from understudy.terminal.options import (
     GameArg,
+    InitOption,
+    JsonOption,
     MemoryOption,
+    ModelNameOption,
+    OpenOption,
     OutOption,
     PlansOption,
+    PseudoRewardOption,
     QuietOption,
     ResumeOption,
     SeedOption,
+    SettingsOption,
+    SharesOption,
+    StartOption,
     WorkersOption,
     names,
     run_of,
+    shares,
 )
 from understudy.terminal.progress import training_progress
+
+if TYPE_CHECKING:  # heavy; `--help` must answer at once
+    from understudy.data.runs import Run
 
 
 def encode(
@@ -31,6 +44,10 @@ def encode(
     players: Annotated[
         str | None,
         typer.Option(help="Whose decisions, by comma. [default: those recorded to learn from]"),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option("--from", help="Recordings of these runs, by comma, instead of its own."),
     ] = None,
     goals: Annotated[
         Path | None,
@@ -44,6 +61,8 @@ def encode(
     """Turn recordings into samples, one row per decision.
 
     Ends with a summary to check that they make sense.
+
+    Example: understudy encode arena --players expert
     """
     from understudy.pipeline import encode as encode_stage
     from understudy.report.terminal import counts_table
@@ -53,6 +72,7 @@ def encode(
         load(game),
         run,
         players=names(players),
+        sources=names(start) or (),
         goals=goals,
         options=_of_games("encode", game, told),
         worker=workers,
@@ -60,24 +80,22 @@ def encode(
         quiet=quiet,
     )
     out_console.print(counts_table(f"samples in {run.samples}", counts))
+    next_step(run, game, f"train {game} {next(iter(load(game).recipes()))}", f"report {run.folder}")
 
 
 def train(
     game: GameArg,
     recipe: Annotated[str, typer.Argument(help="How: a name from `understudy recipes GAME`.")],
     out: OutOption = None,
-    init: Annotated[
-        Path | None, typer.Option(help="Begin with the weights of this model, not with new ones.")
-    ] = None,
-    start: Annotated[
-        str | None, typer.Option("--from", help="The model to refine, of this run or a folder.")
-    ] = None,
+    settings: SettingsOption = None,
+    name: ModelNameOption = None,
+    init: InitOption = None,
+    start: StartOption = None,
+    opponents: SharesOption = None,
     iterations: Annotated[int | None, typer.Option(help="Of refinement.", min=1)] = None,
     rollouts: Annotated[int | None, typer.Option(help="Per iteration.", min=1)] = None,
     updates: Annotated[int | None, typer.Option(help="Per iteration.", min=1)] = None,
-    pseudo_reward: Annotated[
-        float | None, typer.Option(help="Of the game's own, beside the score, when refining.")
-    ] = None,
+    pseudo_reward: PseudoRewardOption = None,
     memory: MemoryOption = None,
     plans: PlansOption = None,
     seed: SeedOption = 0,
@@ -89,20 +107,27 @@ def train(
 ) -> None:
     """Train a model on the run's samples, or go on training it.
 
-    A recipe that refines plays instead: understudy train arena refine-ppo --from imitate-small
+    A recipe that refines plays instead, on from a model.
+
+    Examples:
+        understudy train arena imitate-small --set steps=8000 --name longer
+        understudy train arena refine-ppo --from imitate-small
     """
     from understudy.learn.recipe import TrainOptions
     from understudy.pipeline import train as train_stage
 
     run = run_of(out, game)
-    with training_progress(f"training {recipe}", quiet) as progress:
+    with training_progress(f"training {name or recipe}", quiet) as progress:
         evaluation = train_stage.train(
             load(game),
             run,
             recipe,
+            settings=settings or (),
+            name=name,
             options=TrainOptions(
                 init=init,
                 start=start,
+                opponents=shares(opponents),
                 iterations=iterations,
                 rollouts=rollouts,
                 updates=updates,
@@ -117,14 +142,53 @@ def train(
             resume=resume,
             progress=progress,
         )
-    (games.commands(game).print_evaluation or _print_evaluation)(evaluation)
-    print(f"{run.model(recipe)}: {evaluation['steps']:,} steps in {evaluation['seconds']:.0f} s")
+    _tell_of_training(game, run, name or recipe, evaluation)
 
 
-def _print_evaluation(evaluation: Mapping[str, Any]) -> None:
+def _tell_of_training(game: str, run: "Run", name: str, evaluation: Mapping[str, Any]) -> None:
+    """What came out, where it lies, and what may follow."""
+    brought = games.commands(game)
+    (brought.print_evaluation or _print_evaluation)(evaluation)
+    steps, seconds = evaluation["steps"], evaluation["seconds"]
+    print(f"{run.model(name)}: {steps:,} steps in {seconds:.0f} s")
+    met = f"compete {game} {name} {next(iter(load(game).players), '')}".rstrip()
+    plays = [met] if "compete" in brought.verbs else []
+    next_step(run, game, *plays, f"report {run.folder}")
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="The model's folder: RUN/models/NAME.")],
+    split: Annotated[str, typer.Option(help="Which matches: train, val or test.")] = "val",
+    samples: Annotated[
+        Path | None, typer.Option(help="Samples of this run instead of the model's own.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
+    json: JsonOption = False,
+) -> None:
+    """Say what a trained model is worth on recorded decisions.
+
+    A policy that was refined by play is judged by how well it still foretells what was recorded.
+
+    Example: understudy evaluate runs/arena/models/imitate --split val
+    """
+    from understudy.data.runs import Run
+    from understudy.pipeline import train as train_stage
+
+    given = None if samples is None else Run.existing(samples)
+    found = train_stage.evaluate(model, split=split, samples=given, device=device)
+    if json:
+        print(json_text.dumps(found, indent=2))
+        return
+    for name, layer in found.get("layers", {"": found}).items():
+        if name:
+            out_console.print(f"{name}:")
+        _print_evaluation(layer, split)
+
+
+def _print_evaluation(evaluation: Mapping[str, Any], split: str = "test") -> None:
     from understudy.report.terminal import evaluation_tables
 
-    for table in evaluation_tables(evaluation):
+    for table in evaluation_tables(evaluation, split):
         out_console.print(table)
 
 
@@ -148,46 +212,70 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where to write. [default: RUN/report.html]")
     ] = None,
+    look: OpenOption = False,
 ) -> None:
     """Write one page that shows a whole run.
 
     Strength, training, samples, replays; one file that works offline.
+
+    Example: understudy report runs/arena --open
     """
     from understudy.data.runs import Run
     from understudy.pipeline import report as report_stage
 
-    print(report_stage.report(Run.existing(run), out))
+    show(report_stage.report(Run.existing(run), out), look)
 
 
 def replay(
     match: Annotated[
-        str, typer.Argument(metavar="MATCH", help="RUN/NAME, or NAME of a match in runs/arena.")
+        str,
+        typer.Argument(metavar="MATCH", help="RUN/NAME, or the NAME of a match in any run."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path("replay.html"),
+    look: OpenOption = False,
 ) -> None:
     """Write a page that plays one recorded match.
 
-    Example: understudy replay runs/arena/expert-rusher-17 -o replay.html
+    Example: understudy replay runs/arena/expert-rusher-17 -o replay.html --open
     """
-    from understudy.data.runs import Run
+    from understudy.data.runs import RUNS, Run
     from understudy.pipeline import report as report_stage
 
     path = Path(match)
-    folder = path.parent if len(path.parts) > 1 else Run.of("arena").folder
-    print(report_stage.replay(Run.existing(folder), path.name, out))
+    if len(path.parts) > 1:
+        page = report_stage.replay(Run.existing(path.parent), path.name, out)
+    else:
+        page = report_stage.replay_anywhere(RUNS, match, out)
+    show(page, look)
 
 
-def recipes(game: GameArg) -> None:
-    """List the ways to train, and the scripted players."""
-    from rich.table import Table
+def recipes(
+    game: GameArg,
+    recipe: Annotated[
+        str | None, typer.Argument(help="Show this recipe's settings instead.")
+    ] = None,
+) -> None:
+    """List the ways to train, and the scripted players; or the settings of one recipe.
+
+    Example: understudy recipes arena refine-ppo
+    """
+    from understudy.report.terminal import words_table
 
     chosen = load(game)
-    for title, rows in (
-        ("recipes", {name: recipe.description for name, recipe in chosen.recipes().items()}),
-        ("scripted players", chosen.players),
-    ):
-        table = Table(title=title, title_justify="left", show_header=False)
-        for name, about in rows.items():
-            table.add_row(name, about)
-        if rows:
-            out_console.print(table)
+    leagues = {} if chosen.league is None else chosen.league().recipes
+    if recipe is not None:
+        from understudy.learn.settings import settings_of
+
+        found = settings_of(leagues[recipe] if recipe in leagues else chosen.recipe(recipe))
+        rows = [(one.name, one.written, f"{one.meaning} ({one.words})") for one in found]
+        out_console.print(words_table(recipe, rows, ("setting", "default", "meaning")))
+        how = f"league {game} --recipe" if recipe in leagues else f"train {game}"
+        print(f"Change some: understudy {how} {recipe} --set NAME=VALUE")
+        return
+    about = {name: one.description for name, one in chosen.recipes().items()}
+    in_leagues = {name: one.description for name, one in leagues.items()}
+    tables = {"recipes": about, "leagues": in_leagues, "scripted players": chosen.players}
+    for title, named in tables.items():
+        if named:
+            out_console.print(words_table(title, list(named.items())))
+    print(f"All settings of one: understudy recipes {game} {next(iter(about), 'RECIPE')}")

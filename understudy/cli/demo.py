@@ -12,7 +12,7 @@ from understudy.games.arena import commands as arena
 from understudy.games.dota import commands as dota
 from understudy.games.scml import commands as scml
 from understudy.pipeline.game import load
-from understudy.terminal.console import err_console
+from understudy.terminal.console import err_console, no_next_steps
 from understudy.terminal.options import ResumeOption, SeedOption, WorkersOption, Working
 
 
@@ -24,8 +24,21 @@ def demo(
     workers: WorkersOption = None,
     resume: ResumeOption = True,
 ) -> None:
-    """Go through every stage once, in minutes: the arena, the supply chain, Dota."""
+    """Go through every stage once, in minutes: the arena, the supply chain, Dota.
+
+    Example: understudy demo --out runs/demo
+    """
     working = Working(seed=seed, workers=workers, resume=resume)
+    with no_next_steps():
+        _demo(out, matches, worlds, working)
+    pages = [Run(out / game).report for game in ("arena", "scml", "dota")]
+    print(
+        f"\nOpen {', '.join(map(str, [*pages, out / 'dota' / 'match.html']))}: no network needed."
+    )
+
+
+def _demo(out: Path, matches: int, worlds: int, working: Working) -> None:
+    seed, workers, resume = working.seed, working.workers, working.resume
     _demo_arena(out / "arena", matches, working)
     err_console.rule("8/12  compete: our agent among champions of the supply chain")
     scml.compete(
@@ -55,10 +68,6 @@ def demo(
     err_console.rule("12/12  report, and one match with its chances, swings and advice")
     report(out / "dota")
     replay(str(out / "dota" / "9000000000"), out / "dota" / "match.html")
-    pages = [Run(out / game).report for game in ("arena", "scml", "dota")]
-    print(
-        f"\nOpen {', '.join(map(str, [*pages, out / 'dota' / 'match.html']))}: no network needed."
-    )
 
 
 def _demo_arena(run: Path, matches: int, working: Working) -> None:

@@ -5,23 +5,26 @@ from typing import Annotated
 
 import typer
 
-from understudy.pipeline.game import load
+from understudy.pipeline.game import families, load, with_leagues
 from understudy.terminal.console import out_console
 from understudy.terminal.options import (
-    GameArg,
     JsonOption,
     OutOption,
     QuietOption,
     ResumeOption,
     SeedOption,
+    SettingsOption,
     WorkersOption,
+    names,
     run_of,
 )
 from understudy.terminal.progress import league_progress
 
+WITH_LEAGUES = ", ".join([*with_leagues(), *(f"{family}:NAME" for family in families())])
+
 
 def league(
-    game: GameArg,
+    game: Annotated[str, typer.Argument(metavar="GAME", help=f"Which game: {WITH_LEAGUES}.")],
     recipe: Annotated[
         str, typer.Option(help="How: quick, full, or a baseline such as quick-self-play.")
     ] = "quick",
@@ -30,6 +33,11 @@ def league(
         str | None,
         typer.Option("--from", help="The model all begin with. [default: the game's imitation]"),
     ] = None,
+    opponents: Annotated[
+        str | None,
+        typer.Option(help="Whom all meet as well, by comma: players, models, FILE.py:POLICY."),
+    ] = None,
+    settings: SettingsOption = None,
     name: Annotated[
         str | None, typer.Option(help="What to call it in the run. [default: the recipe's name]")
     ] = None,
@@ -55,7 +63,9 @@ def league(
             chosen,
             run,
             recipe,
+            settings=settings or (),
             start=start,
+            opponents=names(opponents) or (),
             name=name,
             seed=seed,
             worker=workers,
@@ -66,4 +76,4 @@ def league(
         print(json_text.dumps(summary, indent=2))
         return
     out_console.print(league_table(summary))
-    print(f"{run.leagues / (name or recipe)}: look at it with: understudy report {run.folder}")
+    print(f"{run.league(name or recipe)}: look at it with: understudy report {run.folder}")

@@ -1,6 +1,8 @@
 """Files that appear whole or not at all: written aside, then renamed."""
 
 import contextlib
+import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -24,13 +26,35 @@ def writing(path: Path) -> Iterator[Path]:
             os.fsync(written.fileno())
         aside.replace(path)
     except OSError as failure:
-        raise InputError(
-            f"cannot write {path}: {failure.strerror or failure}. Nothing half-written was kept; "
-            "free some space or choose another --out, then run the same command again"
-        ) from failure
+        raise cannot_write(path, failure) from failure
     finally:
         with contextlib.suppress(OSError):
             aside.unlink(missing_ok=True)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line in one piece, or nothing: those of several processes do not mix."""
+    told = line.encode() + b"\n"
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            before = os.fstat(file).st_size
+            if os.write(file, told) < len(told):
+                os.ftruncate(file, before)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(file)
+    except OSError as failure:
+        raise cannot_write(path, failure) from failure
+
+
+def cannot_write(path: Path, failure: OSError) -> InputError:
+    """What to say of a file that could not be written."""
+    return InputError(
+        f"cannot write {path}: {failure.strerror or failure}. Nothing half-written was kept; "
+        "free some space or choose another --out, then run the same command again"
+    )
 
 
 def write_text(path: Path, text: str) -> None:

@@ -7,19 +7,21 @@ Each of these folders has a `manifest.json`. Only this module knows the paths.
 """
 
 import json
-import platform
+import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from understudy.data.files import digest, sweep, write_text
 from understudy.errors import InputError
+from understudy.names import fault_of, plain_name
+from understudy.redaction import redacted, redacted_command
+from understudy.versions import hash_seed, versions
 
 RUNS = Path("runs")
 """Where runs lie unless somebody says otherwise."""
@@ -32,6 +34,8 @@ CSV = "csv"
 """Beside recordings: the same for other programs."""
 RECORD, COMPETE = 0, 1
 """What a match is for; no match of one purpose shares its seed with one of the other."""
+PART = "job"
+"""The stage of work that is a part of another's, and lies in its folder."""
 _KEYS = {"stage", "settings", "inputs", "command", "versions", "begun", "finished"}
 
 
@@ -40,6 +44,12 @@ class Run:
     """The folder of one run."""
 
     folder: Path
+
+    @property
+    def title(self) -> str:
+        """Which run it is, for people: its folder's name and that of the folder it lies in."""
+        folder = self.folder.resolve()
+        return f"{folder.parent.name}/{folder.name}".removeprefix("/")
 
     @property
     def recordings(self) -> Path:
@@ -93,18 +103,36 @@ class Run:
 
     def model(self, recipe: str) -> Path:
         """What one recipe yielded."""
-        return self.models / recipe
+        return self.models / plain_name(recipe, "a model's name")
+
+    def result(self, name: str) -> Path:
+        """What came of one compete."""
+        return self.results / plain_name(name, "the name of results")
+
+    def league(self, name: str) -> Path:
+        """One league."""
+        return self.leagues / plain_name(name, "--name")
+
+    def named_model(self, name: str) -> Path:
+        """The folder of a model that a person named; InputError where it cannot be one."""
+        if not re.fullmatch(r"\w[\w.+-]*", name):
+            raise InputError(f"--name {name}: use letters, digits, dots and hyphens only")
+        return self.model(name)
 
     def find_model(self, name: str) -> Path:
         """The folder of a model: one of this run by its name, or one elsewhere."""
-        for folder in (self.model(name), Path(name)):
-            if folder.is_dir():
-                return folder
+        if (folder := self.model_folder(name)) is not None:
+            return folder
         trained = ", ".join(sorted(path.name for path in self.models.glob("*/"))) or "none yet"
         raise InputError(
             f"there is no model '{name}'. Trained in {self.folder}: {trained}. "
             "Train it first, or name another"
         )
+
+    def model_folder(self, name: str) -> Path | None:
+        """The same; None where there is none."""
+        here = [] if fault_of(name) else [self.model(name)]
+        return next((folder for folder in [*here, Path(name)] if folder.is_dir()), None)
 
     def place(self, path: Path) -> str:
         """A name for a file in a manifest: where it lies in the run, or that it lies elsewhere."""
@@ -116,7 +144,10 @@ class Run:
     @staticmethod
     def of(game: str, folder: str | Path | None = None) -> "Run":
         """The run in a folder, or where none is given the game's own."""
-        return Run(Path(folder) if folder is not None else RUNS / game)
+        if folder is not None:
+            return Run(Path(folder))
+        plain = re.sub(r"[^\w.-]+", "-", game).strip("-")  # pettingzoo:chess_v6 is no folder
+        return Run(RUNS / plain_name(plain, "a game's name"))
 
     @staticmethod
     def existing(folder: Path) -> "Run":
@@ -186,9 +217,14 @@ class LeagueFolder:
         """One folder of weights per player."""
         return self.folder / "players"
 
+    def player(self, name: str) -> Path:
+        """The weights of one."""
+        return self.players / plain_name(name, "a player's name")
+
     def exploiter(self, name: str) -> Path:
         """An approximate best response of some target: its matches."""
-        return self.folder / "exploiters" / name.replace(" ", "-")
+        plain = plain_name(name.replace(" ", "-"), "the name of an exploiter")
+        return self.folder / "exploiters" / plain
 
     @staticmethod
     def exploiter_weights(folder: Path) -> Path:
@@ -202,7 +238,7 @@ class LeagueFolder:
 
     def replay(self, match: str) -> Path:
         """The page that shows one of them."""
-        return self.folder / "replays" / f"{match}.html"
+        return self.folder / "replays" / f"{plain_name(match, 'the name of a match')}.html"
 
 
 def begin(
@@ -212,38 +248,59 @@ def begin(
     *,
     inputs: Mapping[str, Path] = MappingProxyType({}),
     resume: bool = True,
+    growing: Sequence[str] = (),
 ) -> None:
     """Claim a folder for one piece of work, or go on with the same work begun earlier.
 
     Work is the same when stage, settings, and names and content of the inputs are. Other work in
-    the folder is an error with `resume`, and is deleted without it; but never its own inputs.
+    the folder is an error with `resume`. Without it, what this stage made there earlier is deleted,
+    and nothing else: not its inputs, not what another stage made, not what nobody here made. More
+    of the same work is not other work: the first setting of `growing` may have become larger, and
+    then the rest of them may differ as well.
     """
     if not resume:
         _require_outside(folder, inputs.values())
-        shutil.rmtree(folder, ignore_errors=True)
+        _delete(folder, stage)
     sweep(folder)
     wanted = {
         "stage": stage,
-        "settings": json.loads(json.dumps(settings)),
+        "settings": redacted(json.loads(json.dumps(settings))),
         "inputs": {name: digest(path) for name, path in inputs.items()},
     }
-    found = read_manifest(folder)
+    found, command = read_manifest(folder), redacted_command(sys.argv)
     if found is None and folder.is_dir() and any(folder.iterdir()):
         raise InputError(
             f"{folder} holds files but no {MANIFEST} that says how they were made. "
-            "Choose another --out, or --fresh to delete them"
+            "Choose another --out, or take them away yourself"
         )
     if found is not None:
-        if differs := _difference(found, wanted):
+        grew = _grown(found, wanted, growing)
+        if differs := _difference(grew or found, wanted):
             raise InputError(
                 f"{folder} holds other work: {differs}. "
                 "Choose another --out, or --fresh to delete it and start over"
             )
+        if grew is not None:
+            _write_manifest(folder, found | wanted | {"command": command, "finished": None})
         return
     _write_manifest(
         folder,
-        wanted | {"command": sys.argv, "versions": _versions(), "begun": _now(), "finished": None},
+        wanted
+        | {"command": command, "versions": versions(), "hash_seed": hash_seed()}
+        | {"begun": _now(), "finished": None},
     )
+
+
+def _grown(
+    found: Mapping[str, Any], wanted: Mapping[str, Any], growing: Sequence[str]
+) -> dict[str, Any] | None:
+    """The manifest as if the work had been so large from the beginning; None: it is not larger."""
+    old, new = found.get("settings", {}), wanted["settings"]
+    before, now = (settings.get(growing[0], 0) if growing else None for settings in (old, new))
+    if not (isinstance(before, int) and isinstance(now, int) and before < now):
+        return None
+    larger = {name: new[name] for name in growing if name in new}
+    return {**found, "settings": old | larger}
 
 
 def finish(folder: Path, **facts: Any) -> None:
@@ -264,7 +321,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
             raise ValueError("not what was written there")
     except ValueError as failure:
         raise InputError(
-            f"{path} is damaged ({failure}). Start this stage over with --fresh"
+            f"{path} is damaged ({failure}). Delete {folder} and run the same command again"
         ) from failure
     return dict(manifest)
 
@@ -276,6 +333,30 @@ def _require_outside(folder: Path, inputs: Iterable[Path]) -> None:
                 f"--fresh would delete {folder}, and with it {path}, which is to be read. "
                 "Copy that elsewhere and name the copy, or leave out --fresh"
             )
+
+
+def _delete(folder: Path, stage: str) -> None:
+    """Delete what lies in a folder that a stage claimed, its manifest last: it marks the rest."""
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    for path in [folder / MANIFEST, *sorted(folder.glob(f"*/**/{MANIFEST}"))]:
+        found = read_manifest(path.parent)
+        if found is None or found["stage"] not in (stage, PART):
+            maker = f"'{found['stage']}' made" if found else "no stage of ours says it made"
+            raise InputError(
+                f"--fresh deletes only what '{stage}' made, and {maker} {path.parent}. "
+                "Choose another --out, or take that away yourself"
+            )
+    try:
+        for path in sorted(folder.iterdir(), key=lambda path: path.name == MANIFEST):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+    except OSError as failure:
+        raise InputError(
+            f"cannot delete {failure.filename}: {failure.strerror}. The same command goes on"
+        ) from failure
 
 
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
@@ -302,17 +383,3 @@ def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _versions() -> dict[str, str]:
-    packages = (
-        *("understudy", "numpy", "scipy", "numba", "pyarrow", "torch", "xgboost", "xgboost-cpu"),
-        *("scml", "negmas", "scml-agents"),
-    )
-    found = {"python": platform.python_version()}
-    for package in packages:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:  # a machine that only trains may lack some
-            continue
-    return found

@@ -25,7 +25,7 @@ _CONSEQUENCES = (
     Column(
         "outcome",
         pa.float32(),
-        "final score of the match for this player, 0 if unknown; a target only",
+        "final score of the match for this player, not a number if unknown; a target only",
     ),
     Column("extras", pa.string(), "further measurements as JSON, untouched", optional=True),
 )

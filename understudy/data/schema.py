@@ -10,9 +10,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from understudy.errors import InputError
+from understudy.names import fault_of_place, shown
 
+NAMES = frozenset({"match", "player", "player_0", "player_1", "players", "opponent"})
+"""Columns whose texts are names, in whatever table."""
 TABLE_KEY, VERSION_KEY = b"understudy.table", b"understudy.version"
 
 
@@ -81,6 +85,21 @@ class Table:
                 raise InputError(
                     f"{source}: column '{column.name}' is {found}, not {column.type}. {cure}"
                 )
+
+    def check_names(self, rows: pa.Table, source: str) -> None:
+        """Raise InputError for a match or player whose name is none: it may lead elsewhere."""
+        for column in sorted(NAMES.intersection(rows.column_names)):
+            found = rows[column]
+            if pa.types.is_list(found.type):
+                found = pc.list_flatten(found)
+            if not pa.types.is_string(found.type):
+                continue
+            for name in pc.unique(found).to_pylist():
+                if name is not None and (fault := fault_of_place(name)):
+                    raise InputError(
+                        f"{source}: {column} {shown(name)} {fault}, so it is no name. "
+                        f"Make it again: {self.made_by}"
+                    )
 
 
 def _array(values: Any, kind: pa.DataType) -> "pa.Array | pa.ChunkedArray":

@@ -47,14 +47,18 @@ def write_shard(path: Path, rows: pa.Table) -> None:
     plain = [name for name, no in zip(rows.column_names, is_list, strict=True) if not no]
     with writing(path) as aside:
         pq.write_table(
-            rows, aside, compression="zstd", use_dictionary=plain if any(is_list) else True
+            rows,
+            aside,
+            compression="zstd",
+            use_dictionary=plain if any(is_list) else True,
+            write_page_checksum=True,  # a flipped bit is found when it is read
         )
 
 
 def open_shard(path: Path, table: Table) -> pq.ParquetFile:
     """Open a shard after checking that it is one of `table`."""
     try:
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(path, page_checksum_verification=True)
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as failure:
         raise InputError(
             f"{path}: not a whole Parquet file ({_first_line(failure)}). Delete it and run "
@@ -68,11 +72,13 @@ def read_shard(path: Path, table: Table, columns: Sequence[str] | None = None) -
     """One shard as a table."""
     with open_shard(path, table) as file:
         try:
-            return file.read(columns=list(columns) if columns else None)
+            rows = file.read(columns=list(columns) if columns else None)
         except (pa.ArrowException, OSError) as failure:
             raise InputError(
                 f"{path}: damaged ({_first_line(failure)}). Delete it and run {table.made_by} again"
             ) from failure
+    table.check_names(rows, str(path))
+    return rows
 
 
 def shard_rows(path: Path, table: Table) -> int:

@@ -26,6 +26,7 @@ class LeagueRecipe:
     slots: tuple[Slot, ...]
     rules: Mapping[Role, RoleRules]
     rounds: int
+    """Up: a longer league, of more versions."""
     agent_steps: int
     """Per round, of all learners together: what leagues and their baselines are compared at."""
     matches: int
@@ -39,6 +40,7 @@ class LeagueRecipe:
     exploiter_steps: int = 0
     """Agent-steps of an approximate best response that measures the result; 0: none is trained."""
     exploiter_matches: int = 400
+    """In which a best response is measured. Up: narrower intervals."""
     exploiter_overrides: Overrides = USUAL
 
     def __post_init__(self) -> None:

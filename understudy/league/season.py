@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from understudy.data.players import PlayerRef, weights_digest
+from understudy.data.players import PlayerRef, code_stamps, weights_digest
 from understudy.data.runs import LeagueFolder, begin, finish
 from understudy.data.schema import Table
 from understudy.league import matches, training
@@ -57,6 +57,8 @@ class Season:
     start: PlayerRef
     """What every learner begins from."""
     scripted: tuple[str, ...]
+    guests: tuple[PlayerRef, ...] = ()
+    """Others that are met from the beginning and never learn: trained ones, or somebody's own."""
     results: Table
     """What `play` returns."""
     play: Play
@@ -94,15 +96,18 @@ class Season:
         state = read_state(self.folder)
         if state is None:
             slots = [(slot.name, slot.role) for slot in self.recipe.slots]
-            roster = initial_roster(self.start.name, slots, self.scripted)
-            return State(roster, Payoff(), weights=self._digests([self.start.name]))
+            guests = [ref.name for ref in self.guests]
+            roster = initial_roster(self.start.name, slots, (*self.scripted, *guests))
+            return State(roster, Payoff(), weights=self._digests([self.start.name, *guests]))
         for name in state.roster.members():
             check_weights(self.player_ref(name), state.weights.get(name))
         return state
 
     def player_ref(self, name: str) -> PlayerRef:
         """A player by name."""
-        return training.player_ref(self.folder, self.start, frozenset(self.scripted), name)
+        frozen = {one: PlayerRef(one) for one in self.scripted}
+        frozen |= {ref.name: ref for ref in (*self.guests, self.start)}
+        return training.player_ref(self.folder, frozen, name)
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -111,8 +116,13 @@ class Season:
             "start": self.start.name,
             "weights": weights_digest(self.start, MISSING),
             "scripted": list(self.scripted),
+            **({"guests": self._guests()} if self.guests else {}),
             **self.recipe.settings(),
         }
+
+    def _guests(self) -> dict[str, str | None]:
+        weights = {ref.name: weights_digest(ref, MISSING) for ref in self.guests}
+        return weights | code_stamps(self.guests)
 
     # --- one round -------------------------------------------------------------------------------
 
@@ -174,7 +184,7 @@ class Season:
             agent_steps=self.recipe.steps_of(self.recipe.slots[place]),
             seed=task_seed(self.seed, JOB, number, place),
             overrides=self.recipe.overrides(self.recipe.slots[place], number),
-            out=LeagueFolder(self.folder).players / name,
+            out=LeagueFolder(self.folder).player(name),
         )
 
     def _believe(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.players import PlayerRef, weights_digest
-from understudy.data.runs import LeagueFolder, begin, finish, read_manifest
+from understudy.data.runs import PART, LeagueFolder, begin, finish, read_manifest
 from understudy.errors import InputError
 from understudy.league.interface import Improve, LearnerJob, Opponent, TrainingResult
 from understudy.league.payoff import Tally
@@ -29,7 +29,7 @@ def train(improve: Improve, job: LearnerJob) -> TrainingResult:
 
     A training job that was stopped is done again, with what it left in its folder.
     """
-    begin(job.out, "job", _settings(job))
+    begin(job.out, PART, _settings(job))
     manifest = read_manifest(job.out)
     if manifest is not None and manifest["finished"] is not None:
         return _read(manifest["facts"])
@@ -71,8 +71,6 @@ def _read(facts: Mapping[str, Any]) -> TrainingResult:
     return TrainingResult(facts["agent_steps"], tallies, facts["metrics"], facts["match_steps"])
 
 
-def player_ref(folder: Path, start: PlayerRef, scripted: frozenset[str], name: str) -> PlayerRef:
-    """A player of the league in `folder` by name."""
-    if name == start.name:
-        return start
-    return PlayerRef(name, None if name in scripted else LeagueFolder(folder).players / name)
+def player_ref(folder: Path, frozen: Mapping[str, PlayerRef], name: str) -> PlayerRef:
+    """A player of the league in `folder` by name; `frozen` are those it did not make itself."""
+    return frozen.get(name) or PlayerRef(name, LeagueFolder(folder).player(name))

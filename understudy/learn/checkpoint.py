@@ -19,6 +19,19 @@ _UNREADABLE: tuple[type[Exception], ...] = (
     *(EOFError, OSError, pickle.UnpicklingError),
 )
 
+_NETWORKS = {"network", "learner", "player", "critic"}
+"""Entries that hold a network's tensors, in whatever checkpoint."""
+
+
+def no_number(tensors: Mapping[Any, Any]) -> str:
+    """The first tensor that holds NaN or infinity, in words; "" if none does."""
+    for key, values in sorted(tensors.items()):
+        if isinstance(values, Mapping) and (wrong := no_number(values)):
+            return wrong
+        if isinstance(values, Tensor) and not torch.isfinite(values).all():
+            return f"'{key}' holds what is no number"
+    return ""
+
 
 def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write tensors, numbers, texts, and lists and dicts of them."""
@@ -33,7 +46,11 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
 def reading_checkpoint(path: Path, device: torch.device, cure: str) -> Iterator[Any]:
     """Yield what a checkpoint holds; what fails in reading or in the block is the file's fault."""
     try:
-        yield torch.load(path, map_location=device, weights_only=True)
+        content = torch.load(path, map_location=device, weights_only=True)
+        for name in _NETWORKS & content.keys():
+            if wrong := no_number(content[name] or {}):
+                raise ValueError(wrong)
+        yield content
     except InputError:
         raise
     except _UNREADABLE as failure:

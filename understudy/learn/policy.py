@@ -22,6 +22,7 @@ from understudy.data.files import writing
 from understudy.data.runs import WEIGHTS
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
+from understudy.learn.checkpoint import no_number
 from understudy.learn.distributions import Layout, MaskedCategorical
 from understudy.learn.networks import GRU, linear, mlp
 
@@ -300,7 +301,7 @@ def misfits(network: nn.Module, tensors: Mapping[str, Tensor]) -> str:
     for key in sorted(needed.keys() | found.keys()):
         if needed.get(key) != found.get(key):
             return f"'{key}' is {found.get(key, 'missing')}, not {needed.get(key, 'known')}"
-    return ""
+    return no_number(tensors)
 
 
 def _listed(heads: Mapping[str, int]) -> str:

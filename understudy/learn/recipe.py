@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
 
@@ -18,9 +19,11 @@ Progress = Callable[[int, int, Mapping[str, float]], None]
 Inputs = Mapping[str, Sequence[Path]]
 """The files a recipe reads, by their role: samples, weights, goals, recordings, splits."""
 
+START_OVER = "Start over: the same command with --fresh"
+"""The cure where a checkpoint cannot be gone on from."""
+
 _NO_PLAY = "learns from samples, not by playing"
 _NO_WEIGHTS = "begins anew and takes no weights"
-_FROM_INSTEAD = "begins with what --from names"
 _NEVER = {
     "memory": "trains nothing that remembers a match",
     "plans": "makes no plans of recorded matches",
@@ -43,6 +46,8 @@ class TrainOptions:
     """Units of a recurrent core, for a policy that has none."""
     plans: int | None = None
     """Plans, for a policy that has none."""
+    opponents: tuple[tuple[str | PlayerRef, float], ...] | None = None
+    """Whom to meet how often, where a recipe plays."""
     own: Mapping[str, Any] = field(default_factory=dict)
     """What only this game's recipes can be told, by name."""
 
@@ -52,14 +57,23 @@ class TrainOptions:
         given = {name: value for name, value in shared.items() if value is not None}
         for name in given:
             if name not in names:
-                no_init = _FROM_INSTEAD if "start" in names else _NO_WEIGHTS
                 option = "from" if name == "start" else name.replace("_", "-")
-                reason = _NEVER.get(name, no_init if name == "init" else _NO_PLAY)
+                reason = _NEVER.get(name, _NO_WEIGHTS if name == "init" else _NO_PLAY)
                 raise InputError(f"'{recipe}' {reason}; leave out --{option}")
         for name in self.own:
             if name not in names:
                 raise InputError(f"'{recipe}' takes no option '{name}'")
         return given | dict(self.own)
+
+
+def started(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The same options for a recipe that knows its first weights as `start`: `init` is one."""
+    rest = {name: value for name, value in told.items() if name != "init"}
+    if (init := told.get("init")) is None:
+        return rest
+    if "start" in rest:
+        raise InputError(f"--from {rest['start']} and --init {init}: give one of them")
+    return {**rest, "start": str(init.parent if init.is_file() else init)}
 
 
 def start_weights(run: Run, start: str) -> list[Path]:
@@ -109,4 +123,13 @@ class Recipe(Protocol):
 
     def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Train into the job's folder, or go on there; returns the evaluation."""
+        ...
+
+
+@runtime_checkable
+class Judged(Protocol):
+    """A recipe whose models are worth something on samples, apart from play."""
+
+    def judge(self, job: TrainingJob, split: str) -> dict[str, Any]:
+        """What the model in the job's folder is worth on a split, as its evaluation says it."""
         ...

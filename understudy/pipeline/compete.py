@@ -30,7 +30,7 @@ def compete(
     quiet: bool = False,
 ) -> Competition:
     """Play a schedule for its results."""
-    folder = run.results / schedule.name
+    folder = run.result(schedule.name)
     play(game, folder, "compete", schedule, worker, resume, seconds_per_task, quiet)
     finish(folder, matches=schedule.matches)
     return Competition(folder, read_results(folder, game.results))

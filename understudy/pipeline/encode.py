@@ -11,7 +11,9 @@ import pyarrow as pa
 from understudy import workers
 from understudy.data import shards
 from understudy.data.files import digest
+from understudy.data.gather import gather
 from understudy.data.runs import Run, begin, finish, read_manifest
+from understudy.data.schema import Table
 from understudy.errors import InputError
 from understudy.pipeline.game import Game, load
 from understudy.pipeline.tasks import Task, Workers, work
@@ -22,6 +24,7 @@ def encode(
     run: Run,
     *,
     players: Sequence[str] | None = None,
+    sources: Sequence[str] = (),
     goals: Path | None = None,
     options: Mapping[str, Any] | None = None,
     worker: Workers = None,
@@ -30,14 +33,19 @@ def encode(
 ) -> dict[str, float]:
     """Turn recordings into samples of `players`' decisions; counts for a sanity check.
 
-    By default the players are those that were recorded to learn from; `options` are the game's
-    own, and `goals` is a trained model whose goals are filled in. A shard is made again only if
-    its recording, or what it must know of others, has changed.
+    By default the players are those that were recorded to learn from. With `sources` the recordings
+    of those runs are encoded, gathered in this one. `options` are the game's own, and `goals` is a
+    trained model whose goals are filled in. A shard is made again only if its recording, or what it
+    must know of others, has changed.
     """
     workers.parse(worker)  # before anything is written
     if game.encode is None:
         raise InputError(f"{game.name} has nothing to be encoded into")
     fill = _filler(game, goals)
+    if sources:
+        gather_from(
+            *(game, run, sources), lambda one: one.recordings, game.recordings, resume=resume
+        )
     players = players if players is not None else _recorded_to_learn_from(run)
     tasks = _tasks(game, run, players, options or {})
     inputs = {
@@ -65,6 +73,25 @@ def encode(
     counts = _add_up(paths.values())
     finish(run.samples, inputs=inputs, counts=counts)
     return counts
+
+
+def gather_from(
+    game: Game,
+    run: Run,
+    sources: Sequence[str],
+    place: Callable[[Run], Path],
+    tables: Sequence[Table],
+    *,
+    resume: bool,
+) -> None:
+    """The recordings, or samples, of other runs in this one: `place` says where a run has them."""
+    folders = dict[str, Path]()
+    for name in dict.fromkeys(sources):
+        source = Run.existing(Path(name))
+        if source.folder.resolve() == run.folder.resolve():
+            raise InputError(f"--from {name} is the run itself; choose another --out")
+        folders[name] = place(source)
+    gather(place(run), folders, tables, game.name, resume=resume)
 
 
 def _recorded_to_learn_from(run: Run) -> Sequence[str] | None:

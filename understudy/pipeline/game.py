@@ -5,14 +5,17 @@ import none: one is found by its name, here and in processes that were only told
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from understudy.errors import InputError
+from understudy.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:  # these take seconds to import; `--help` should not
     import pyarrow as pa
@@ -35,6 +38,8 @@ class Schedule:
     matches: int
     fixtures: Mapping[str, Any]
     """Matches for one worker, by task; what they look like is the game's own affair."""
+    growing: tuple[str, ...] = ()
+    """The setting that can be raised later to add matches, and those that follow from it."""
 
 
 class Played(NamedTuple):
@@ -52,6 +57,8 @@ class Imported(NamedTuple):
     """Recordings."""
     rejected: list[str]
     """FILE:LINE: what is wrong, for every line left out."""
+    missing: Mapping[str, int] = MappingProxyType({})
+    """Counts of what it does not say, by what that is."""
 
 
 class Awaited:
@@ -84,6 +91,11 @@ class Awaited:
     def rejected(self) -> list[str]:
         """FILE:LINE: what is wrong, for every line left out."""
         return self._found.rejected
+
+    @property
+    def missing(self) -> "Mapping[str, int]":
+        """Counts of what it does not say, by what that is."""
+        return self._found.missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +139,10 @@ class Game:
         """A recipe by its name in `recipes.py`."""
         recipes = self.recipes()
         if name not in recipes:
-            raise InputError(f"{self.name} has no recipe '{name}'; it has {', '.join(recipes)}")
+            near = did_you_mean(name, recipes)
+            raise InputError(
+                f"{self.name} has no recipe '{name}'{near}; it has {', '.join(recipes)}"
+            )
         return recipes[name]
 
     def table(self, name: str) -> "Table":
@@ -136,14 +151,21 @@ class Game:
 
 
 _HOME = "understudy.games"
+"""The package of our own games, and the entry point group of everybody else's."""
 _ONE_FILE = re.compile(r"^GAME\b", re.MULTILINE)
+_HAS_LEAGUE = re.compile(r"\bleague=|\bplain_game\(")
 
 
 def modules() -> dict[str, str]:
     """The games there are, by name, each with the module that has its GAME.
 
-    A game is a folder of `games/` with a game.py, or one file there that defines GAME.
+    A game is a folder of `games/` with a game.py, one file there that defines GAME, or what an
+    installed package names in the entry point group `understudy.games`. Ours come first.
     """
+    return dict(sorted((_installed(tuple(sys.path)) | _own()).items()))
+
+
+def _own() -> dict[str, str]:
     found = dict[str, str]()
     for place in map(Path, import_module(_HOME).__path__):
         for path in place.glob("*/game.py"):
@@ -151,15 +173,65 @@ def modules() -> dict[str, str]:
         for path in place.glob("*.py"):
             if _ONE_FILE.search(path.read_text()):
                 found[path.stem] = f"{_HOME}.{path.stem}"
-    return dict(sorted(found.items()))
+    return found
+
+
+@cache
+def _installed(path: tuple[str, ...]) -> dict[str, str]:
+    """The games of packages on this path; looking through them all takes a while."""
+    return {one.name: one.module for one in entry_points(group=_HOME)}
+
+
+def families() -> dict[str, str]:
+    """Kinds of games named FAMILY:NAME, each with the module whose `load` makes one of a name.
+
+    They are folders of `games/` with a family.py.
+    """
+    places = map(Path, import_module(_HOME).__path__)
+    found = sorted(path.parent.name for place in places for path in place.glob("*/family.py"))
+    return {family: f"{_HOME}.{family}.family" for family in found}
 
 
 def load(name: str) -> Game:
     """Import one game, and with it only that game's dependencies."""
+    family, colon, rest = name.partition(":")
+    if colon and family in families():
+        made: Game = import_module(families()[family]).load(rest)
+        return made
     known = modules()
     if name not in known:
-        raise InputError(f"there is no game '{name}'; there is {', '.join(known)}")
+        others = "".join(f", {family}:NAME" for family in families())
+        raise InputError(f"there is no game '{name}'; there is {', '.join(known)}{others}")
+    if name not in _own():
+        return _foreign(name, known[name])
     game: Game = import_module(known[name]).GAME
+    return game
+
+
+def with_leagues() -> list[str]:
+    """The games that have leagues, by name; an installed package's may have one.
+
+    Nothing is imported for this, because every `--help` asks: a game without says nothing of it.
+    """
+    without = {
+        path.parent.name
+        for place in map(Path, import_module(_HOME).__path__)
+        for path in place.glob("*/game.py")
+        if not _HAS_LEAGUE.search(path.read_text())
+    }
+    return [name for name in modules() if name not in without]
+
+
+def _foreign(name: str, module: str) -> Game:
+    """A game that an installed package brings, which may be anything."""
+    where = f"the installed game '{name}' ({module})"
+    try:
+        game = import_module(module).GAME
+    except Exception as failure:
+        raise InputError(f"{where} cannot be imported: {failure!r}") from failure
+    if not isinstance(game, Game) or game.name != name:
+        is_what = f"named '{game.name}'" if isinstance(game, Game) else f"a {type(game).__name__}"
+        raise InputError(f"{where} has a GAME that is {is_what}, not a Game of that name")
     return game
 
 

@@ -25,7 +25,8 @@ from understudy.league.interface import LearnerJob, Pairing, TrainingResult
 from understudy.league.season import Season, one_by_one
 from understudy.league.state import State
 from understudy.league.training import trainer
-from understudy.pipeline.game import Game
+from understudy.learn.settings import changed
+from understudy.pipeline.game import Game, with_leagues
 from understudy.pipeline.league_replays import LeagueReplays
 from understudy.pipeline.pairings import Fixture
 from understudy.pipeline.players import resolve
@@ -39,7 +40,9 @@ def league(
     run: Run,
     recipe: str,
     *,
+    settings: Sequence[str] = (),
     start: str | None = None,
+    opponents: Sequence[str] = (),
     name: str | None = None,
     seed: int = 0,
     worker: Workers = None,
@@ -48,11 +51,21 @@ def league(
 ) -> dict[str, Any]:
     """Run a league, measure its main agents, and have its best matches ready to watch.
 
-    It lies in the run under `name`, by default that of the recipe. `told` hears how it stands and
-    how many rounds there are, at the beginning and after every round.
+    `settings` are others than the recipe's, each NAME=VALUE.
+    `opponents` are met by all from the beginning, beside those the game has for that. It lies in
+    the run under `name`, by default that of the recipe. `told` hears how it stands and how many
+    rounds there are, at the beginning and after every round.
     """
     workers.parse(worker)  # before anything is written
-    season = season_of(game, run, recipe, start=start, name=name, seed=seed, worker=worker)
+    season = season_of(
+        *(game, run, recipe),
+        settings=settings,
+        start=start,
+        opponents=opponents,
+        name=name,
+        seed=seed,
+        worker=worker,
+    )
     state = season.run(resume=resume, told=lambda state: told(state, season.recipe.rounds))
     lines = read_lines(season.folder)
     fresh = _exploiters(season, state)
@@ -73,35 +86,43 @@ def season_of(
     run: Run,
     recipe: str,
     *,
+    settings: Sequence[str] = (),
     start: str | None = None,
+    opponents: Sequence[str] = (),
     name: str | None = None,
     seed: int = 0,
     worker: Workers = 0,
 ) -> Season:
     """A league of a game, ready to be run."""
     if game.league is None or game.play is None:
-        raise InputError(f"{game.name} has no leagues")
-    if name is not None and Path(name).name != name:
-        raise InputError(f"--name must be a plain name, not '{name}'")
+        raise InputError(f"{game.name} has no leagues; there is {', '.join(with_leagues())}")
+    folder = run.league(name or recipe).resolve()  # workers may stand elsewhere
     hooks = game.league()
-    chosen = hooks.recipe(recipe)
+    chosen = changed(hooks.recipe(recipe), settings, f"{game.name} {recipe}")
     begin = resolve(game, run, start or hooks.start or next(iter(game.players)))
     weights_digest(begin)  # which refuses a model without weights
     taken = any(f"{begin.name}-".startswith(f"{slot.name}-") for slot in chosen.slots)
     label = f"start-{begin.name}" if taken else begin.name  # versions have such names, too
     here = workers.parse(worker) == 0
+    asked = {ref.name: ref for ref in (resolve(game, run, one) for one in opponents)}
+    scripted = [*hooks.scripted, *(one for one, ref in asked.items() if _is_scripted(ref))]
     return Season(
-        folder=(run.leagues / (name or recipe)).resolve(),  # workers may stand elsewhere
+        folder=folder,
         game=game.name,
         recipe=chosen,
         start=PlayerRef(label, begin.weights),
-        scripted=tuple(one for one in hooks.scripted if one != begin.name),
+        scripted=tuple(one for one in dict.fromkeys(scripted) if one != begin.name),
+        guests=tuple(ref for ref in asked.values() if not _is_scripted(ref) and ref != begin),
         results=game.results,
         play=hooks.play or partial(play_pairings, game),
         improve=hooks.improve,
         seed=seed,
         many=one_by_one if here else _Many(worker),
     )
+
+
+def _is_scripted(ref: PlayerRef) -> bool:
+    return ref.weights is None and ref.code is None
 
 
 def compare(

@@ -78,7 +78,7 @@ def improve(
 
     def opponent(ref: PlayerRef, probability: float) -> Opponent:
         if ref.name == SELF or ref.weights is None:
-            return Opponent(ref.name, probability)
+            return Opponent(ref.name, probability, code=ref.code)
         return Opponent(ref.name, probability, packed(load_policy(ref.weights, decisions)))
 
     improved = improve_policy(

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from understudy.data.players import PlayerRef, weights_digest
+from understudy.data.growth import PARTS, Size, cuts
+from understudy.data.players import PlayerRef, code_stamps, weights_digest
 from understudy.data.runs import COMPETE, RECORD
 from understudy.errors import InputError
 from understudy.pipeline.game import Game, Schedule
@@ -27,23 +28,37 @@ class Fixture:
 
 
 def to_record(
-    game: Game, *, players: Sequence[str], opponents: Sequence[str], matches: int, seed: int = 0
+    game: Game,
+    *,
+    players: Sequence[str],
+    opponents: Sequence[str],
+    matches: int,
+    seed: int = 0,
+    parts: Sequence[int] = (),
 ) -> Schedule:
-    """`players` meet `opponents`; everything is recorded."""
+    """`players` meet `opponents`; everything is recorded. `parts`: see `growth.py`."""
     if matches < 1:
         raise InputError(f"--matches must be at least 1, not {matches}")
-    pairs = [(scripted(game, one), scripted(game, other)) for one in players for other in opponents]
+    ours, others = ([scripted(game, name) for name in names] for names in (players, opponents))
+    stamps, pairs = code_stamps([*ours, *others]), [(a, b) for a in ours for b in others]
+    found = dict[str, Fixture]()
+    for before, end in cuts(Size(matches, tuple(parts))):
+        for fixture in fixtures(pairs, end - before, seed, RECORD, before).values():
+            found[f"{len(found):05d}"] = fixture
     return Schedule(
         name="recordings",
         settings={
             "game": game.name,
-            "players": list(players),
-            "opponents": list(opponents),
+            "players": [ref.name for ref in ours],
+            "opponents": [ref.name for ref in others],
+            **({"code": stamps} if stamps else {}),
             "matches": matches,
             "seed": seed,
+            **({PARTS: list(parts)} if parts else {}),
         },
         matches=matches,
-        fixtures=fixtures(pairs, matches, seed, RECORD),
+        fixtures=found,
+        growing=("matches", PARTS),
     )
 
 
@@ -68,7 +83,7 @@ def to_compete(
         name=f"{'-'.join(names)}-{matches}-{seed}"[:120],
         settings={
             "game": game.name,
-            "players": {ref.name: weights_digest(ref) for ref in refs},
+            "players": {ref.name: weights_digest(ref) for ref in refs} | code_stamps(refs),
             "matches": matches,
             "seed": seed,
             "keep": keep,
@@ -78,16 +93,19 @@ def to_compete(
     )
 
 
-def fixtures(pairs: Sequence[Pair], matches: int, seed: int, purpose: int) -> dict[str, Fixture]:
+def fixtures(
+    pairs: Sequence[Pair], matches: int, seed: int, purpose: int, before: int = 0
+) -> dict[str, Fixture]:
     """Spread matches evenly over pairs; each seed is played twice, sides swapped.
 
+    So many matches were planned `before`, whose seeds are not used again.
     Against itself a player meets each seed once: the rematch would be the same match again.
     """
-    if len(pairs) * matches > _SEEDS_PER_PURPOSE:
+    if len(pairs) * (before + matches) > _SEEDS_PER_PURPOSE:
         raise InputError(
             f"too many matches: {len(pairs)} pairs can play {_SEEDS_PER_PURPOSE // len(pairs):,}"
         )
-    first = (2 * seed + purpose) * _SEEDS_PER_PURPOSE
+    first = (2 * seed + purpose) * _SEEDS_PER_PURPOSE + len(pairs) * before
     found: dict[str, Fixture] = {}
     for number, pair in enumerate(pairs):
         share = matches // len(pairs) + (number < matches % len(pairs))

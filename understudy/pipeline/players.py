@@ -1,10 +1,12 @@
-"""Players by the names people type: scripted ones, models of a run, folders of models."""
+"""Players by the names people type: scripted ones, models of a run, folders, code of their own."""
 
-from pathlib import Path
+from collections.abc import Iterable
 
+from understudy.data.own_code import OwnCode, is_reference, refer
 from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
-from understudy.errors import InputError
+from understudy.errors import InputError, did_you_mean
+from understudy.names import plain_name
 from understudy.pipeline.game import Game
 
 
@@ -12,18 +14,45 @@ def resolve(game: Game, run: Run, name: str) -> PlayerRef:
     """A player by name: scripted, a model of this run, or the folder of a model elsewhere."""
     if name in game.players:
         return PlayerRef(name)
-    for folder in (run.model(name), Path(name)):
-        if folder.is_dir():
-            return PlayerRef(folder.name, folder.resolve())
+    if is_reference(name):
+        return own_policy(game, name)
+    if (folder := run.model_folder(name)) is not None:
+        there = folder.resolve()
+        label = there.name if folder.name in ("", "..") else folder.name  # a link has its own name
+        return PlayerRef(plain_name(label, "a player's name"), there)
     trained = sorted(path.name for path in run.models.glob("*/")) if run.models.is_dir() else []
     raise InputError(
-        f"there is no player '{name}'. Scripted: {', '.join(game.players)}. "
-        f"Trained in {run.folder}: {', '.join(trained) or 'none yet'}"
+        f"there is no player '{name}'{did_you_mean(name, [*game.players, *trained])}. "
+        f"Scripted: {', '.join(game.players)}. "
+        f"Trained in {run.folder}: {', '.join(trained) or 'none yet'}. "
+        "Your own: FILE.py:NAME or package.module:NAME"
     )
 
 
 def scripted(game: Game, name: str) -> PlayerRef:
-    """A scripted player by name."""
+    """A player without weights: a scripted one by name, or somebody's own."""
+    if is_reference(name):
+        return own_policy(game, name)
     if name not in game.players:
-        raise InputError(f"{game.name} has no player '{name}'; it has {', '.join(game.players)}")
+        raise InputError(
+            f"{game.name} has no player '{name}'{did_you_mean(name, game.players)}; it has "
+            f"{', '.join(game.players)}, and your own as FILE.py:NAME"
+        )
     return PlayerRef(name)
+
+
+def own_policy(game: Game, reference: str) -> PlayerRef:
+    """A policy of somebody's own for a game of two; what cannot be one is refused now."""
+    from understudy.learn.rl.acting.own_policy import OwnPolicy
+
+    ref = brought(reference, game.players)
+    assert ref.code is not None
+    OwnPolicy(ref.code, {})
+    return ref
+
+
+def brought(text: str, taken: Iterable[str]) -> PlayerRef:
+    """A player of somebody's own, called by its class or function; where that is taken, by more."""
+    code: OwnCode = refer(text)
+    name = code.name if code.name not in set(taken) else f"{code.home}.{code.name}"
+    return PlayerRef(name, code=code)

@@ -39,7 +39,7 @@ def play(
 ) -> None:
     """Have a schedule played into a folder: recordings and results."""
     workers.parse(worker)  # before anything is written
-    begin(folder, stage, schedule.settings, resume=resume)
+    begin(folder, stage, schedule.settings, resume=resume, growing=schedule.growing)
     path = folder.resolve()
     tasks = {
         key: Task(game.name, key, path, path, fixture) for key, fixture in schedule.fixtures.items()

@@ -17,8 +17,9 @@ def report(run: Run, out: Path | None = None) -> Path:
     panels = run_panels(run, game.panels(run))
     if not panels:
         raise InputError(f"{run.folder} holds nothing to report yet")
-    path = out or run.report
-    write_text(path, page(run.folder.resolve().name, subtitle(game.name, game.about), panels))
+    path, title = out or run.report, run.folder.resolve().name
+    tab = f"{run.title} · {game.name} report"
+    write_text(path, page(title, subtitle(game.name, game.about), panels, tab))
     return path
 
 
@@ -29,6 +30,26 @@ def replay(run: Run, match: str, out: Path) -> Path:
         raise InputError(f"{game.name} has no replays")
     write_text(out, game.replay(run, match))
     return out
+
+
+def replay_anywhere(runs: Path, match: str, out: Path) -> Path:
+    """One recorded match as a page, whichever run of a folder it is in."""
+    pages, reasons = dict[Path, str](), list[str]()
+    for folder in sorted(runs.glob("*/")):
+        try:
+            game = game_of(Run(folder))
+            if game.replay is not None:
+                pages[folder] = game.replay(Run(folder), match)
+        except InputError as reason:
+            reasons.append(str(reason))
+    if len(pages) == 1:
+        write_text(out, next(iter(pages.values())))
+        return out
+    if pages:
+        places = ", ".join(f"{folder}/{match}" for folder in pages)
+        raise InputError(f"several runs have a match '{match}'. Name one of them: {places}")
+    why = reasons[0] if len(reasons) == 1 else f"{len(reasons)} runs were looked through"
+    raise InputError(f"no run in {runs} has a match '{match}' to show ({why}). Give RUN/MATCH")
 
 
 def game_of(run: Run) -> Game:

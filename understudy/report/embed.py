@@ -26,12 +26,12 @@ class Viewer:
     box_class: str
     """and by this one the place to draw it in."""
 
-    def page(self, title: str, data: Data) -> str:
-        """A page that shows one thing and nothing else."""
+    def page(self, title: str, data: Data, of: str = "") -> str:
+        """A page that shows one thing and nothing else; its tab says which run it is `of`."""
         body = Template(asset(self.template, self.package)).substitute(
             title=escape(title), data=data_script(self.data_class, data)
         )
-        return document(title, body, [self.head()])
+        return document(f"{title} · {of}" if of else title, body, [self.head()])
 
     def panel(self, title: str, many: Sequence[Data], note: str) -> Panel:
         """Several things in a report, with a list to choose from."""

@@ -25,7 +25,7 @@ function crosshair(chart) {
   const lines = [...chart.querySelectorAll(".line")].map((group) => ({
     group,
     name: group.dataset.name,
-    color: group.style.getPropertyValue("--color"),
+    color: getComputedStyle(group).getPropertyValue("--color"),
     points: JSON.parse(group.dataset.points),
   }));
   let shown = [];
@@ -59,7 +59,7 @@ function crosshair(chart) {
       element("", entry, point[3]);
       const spot = element("spot", field, "", line.color);
       spot.style.left = `${100 * point[0]}%`;
-      spot.style.bottom = `calc(${100 * point[1]}% - 9px)`;
+      spot.style.bottom = `${100 * point[1]}%`; // its margin sets it on its centre
       shown.push(spot);
     }
   });

@@ -1,18 +1,25 @@
 """Turn panels into one HTML page that needs nothing beside itself: no server, no library."""
 
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from html import escape
 from importlib.resources import files
 
 from understudy.report.charts import NOTHING
 
-# A page may load nothing, not even by mistake; `connect-src` lets a live page ask its own server.
-POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+# A page may load nothing, not even by mistake, and run only what its head brings, by hash: what
+# slips into the body as a script, a handler or an address is dead. `connect-src` lets a live page
+# ask its own server.
+_POLICY = (
+    "default-src 'none'; style-src {style}; script-src {script}; "
     "img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 )
+_HEAD_PART = re.compile(r"<(style|script)>(.*?)</\1>", re.DOTALL)
+_TAG = re.compile(r"<[a-z][^<>]*>")  # no attribute holds a < or >: they are escaped
+_STYLE = re.compile(r' style="([\w\s.,:;%()#+-]*)"')
 
 
 @dataclass(frozen=True)
@@ -25,13 +32,14 @@ class Panel:
     note: str = ""
     """Plain text below the content: how to read it, what it rests on."""
     head: str = ""
-    """Style and script the content needs. Panels with the same head share one copy."""
+    """Style and script the content needs, from our own files: nothing that was read goes here.
+    Panels with the same head share one copy."""
     wide: bool = False
     """Take the whole width of the page."""
 
 
-def page(title: str, subtitle: str, panels: Sequence[Panel]) -> str:
-    """A whole page: header, contents bar, one card per panel."""
+def page(title: str, subtitle: str, panels: Sequence[Panel], tab: str = "") -> str:
+    """A whole page: header, contents bar, one card per panel; `tab` is the browser's title."""
     names = _anchors([panel.title for panel in panels])
     links = "".join(
         f'<a href="#{name}">{escape(panel.title)}</a>'
@@ -43,20 +51,54 @@ def page(title: str, subtitle: str, panels: Sequence[Panel]) -> str:
         f'<nav aria-label="Contents">{links}</nav>'
         f"<main>{cards or NOTHING}</main>"
     )
-    return document(title, body, list(dict.fromkeys(panel.head for panel in panels)))
+    return document(tab or title, body, list(dict.fromkeys(panel.head for panel in panels)))
 
 
 def document(title: str, body: str, heads: Sequence[str] = ()) -> str:
-    """The frame around any page: `page.css`, `page.js`, and the ban on loading anything else."""
+    """The frame around any page: `page.css`, `page.js`, and the ban on anything else."""
+    body, styles = _styles_apart(body)
+    head = (
+        f"<style>\n{asset('page.css')}</style>\n<script>\n{asset('page.js')}</script>\n"
+        f"{''.join(heads)}<style>\n{styles}</style>\n"
+    )
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(head)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{asset('page.css')}</style>\n"
-        f"<script>\n{asset('page.js')}</script>\n{''.join(heads)}</head>\n"
+        f"<title>{escape(title)}</title>\n{head}</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def _policy(head: str) -> str:
+    """What the page may do: the styles and scripts of its head, each by its hash."""
+    hashes = dict[str, list[str]](style=[], script=[])
+    for kind, text in _HEAD_PART.findall(head):
+        found = b64encode(sha256(text.encode()).digest()).decode()
+        hashes[kind].append(f"'sha256-{found}'")
+    return _POLICY.format(**{kind: " ".join(found) for kind, found in hashes.items()})
+
+
+def _styles_apart(body: str) -> tuple[str, str]:
+    """The body with classes in place of style attributes, which a hash cannot allow; their rules.
+
+    A rule names its class four times, so that it goes before any rule of a style sheet, as the
+    attribute did.
+    """
+    classes = dict[str, str]()
+
+    def classed(tag: re.Match[str]) -> str:
+        if (style := _STYLE.search(tag[0])) is None:
+            return tag[0]
+        name = classes.setdefault(style[1], f"s-{len(classes):x}")
+        plain = tag[0].replace(style[0], "", 1)
+        if ' class="' in plain:
+            return plain.replace(' class="', f' class="{name} ', 1)
+        return re.sub(r"^<[a-z]+", rf'\g<0> class="{name}"', plain)
+
+    changed = _TAG.sub(classed, body)
+    return changed, "".join(f"{f'.{name}' * 4}{{{css}}}\n" for css, name in classes.items())
 
 
 def asset(name: str, package: str = "understudy.report") -> str:

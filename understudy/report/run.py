@@ -8,6 +8,7 @@ from typing import Any
 
 from understudy.data.results import WinRate
 from understudy.data.runs import ModelFolder, Run, read_manifest
+from understudy.redaction import redacted_command
 from understudy.report import charts
 from understudy.report.league.panels import comparison_panel, league_panels
 from understudy.report.page import Panel
@@ -70,8 +71,10 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
         title="Points of the row's player against the column's",
         corner="points",
     )
-    first = name.split("-", 1)[0]
-    leading = [rate for rate in rates if rate.player == first] or rates
+    # Results are named for the players, the first one first; a name may have hyphens of its own.
+    begun = [player for player in players if f"{name}-".startswith(f"{player}-")]
+    first = max(begun, key=len, default=players[0])
+    leading = [rate for rate in rates if rate.player == first]
     whiskers = charts.interval_chart(
         [
             charts.Interval(
@@ -79,7 +82,7 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
             )
             for r in leading
         ],
-        title=f"Points of {leading[0].player}",
+        title=f"Points of {first}",
         reference=0.5,
         reference_label="even",
         unit="percent",
@@ -147,7 +150,7 @@ def provenance_panel(run: Run) -> Panel | None:
     for folder in [*folders, *sorted(run.results.glob("*/")), *sorted(run.leagues.glob("*/"))]:
         if (manifest := read_manifest(folder)) is None:
             continue
-        command = " ".join(["understudy", *manifest["command"][1:]])
+        command = " ".join(["understudy", *redacted_command(manifest["command"])[1:]])
         rows.append(
             (
                 str(folder.relative_to(run.folder)),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from understudy.data.results import WinRate
@@ -38,6 +39,17 @@ def _cells(rate: WinRate) -> list[str]:
     ]
 
 
+def words_table(title: str, rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> Table:
+    """Rows of words, with a head where one is given."""
+    table = Table(title=title, title_justify="left", show_header=bool(head))
+    for name in head:
+        # A name that is cut in two can no longer be copied.
+        table.add_column(name, overflow="fold", no_wrap=name == head[0])
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    return table
+
+
 def counts_table(title: str, counts: Mapping[str, float]) -> Table:
     """Counts with a slash in their name are grouped into one row of shares."""
     table = Table(title=title, title_justify="left", show_header=False)
@@ -61,8 +73,11 @@ def evaluation_tables(evaluation: Mapping[str, Any], split: str = "test") -> lis
     """What a model is worth on matches never trained on, beside what needs no network."""
     if "met" in evaluation:
         return [_met_table(evaluation)]
+    if "stages" in evaluation:
+        return [_stages_table(evaluation)]
     found = evaluation[split]
-    title = f"{split} split: {found['rows']:,} decisions of matches never trained on"
+    never = "" if split == "train" else " of matches never trained on"
+    title = f"{split} split: {found['rows']:,} decisions{never}"
     tables = []
     if "heads" in found:
         tables.append(_heads_table(title, found["heads"]))
@@ -89,6 +104,22 @@ def _met_table(evaluation: Mapping[str, Any]) -> Table:
     for name, row in evaluation["met"].items():
         shares = (f"{row[what]:.1%}" for what in ("won", "drawn", "lost"))
         table.add_row(name, f"{row['matches']:,}", *shares)
+    return table
+
+
+def _stages_table(evaluation: Mapping[str, Any]) -> Table:
+    """What each stage of learning by play was worth, in worlds that trained nothing."""
+    title = f"{evaluation['worlds']:,} worlds played; chosen: {evaluation['chosen']}"
+    table = Table(title=title, title_justify="left")
+    places = list(next(iter(evaluation["stages"].values()))["places"])
+    for name in ("after", "score", "gain", "+-", *places):
+        table.add_column(name, justify="left" if name == "after" else "right")
+    for name, row in evaluation["stages"].items():
+        gain = ["", ""]
+        if "gain" in row:
+            gain = [f"{row['gain']:+.4f}", f"{1.96 * row['standard_error']:.4f}"]
+        found = [f"{row['places'].get(place, float('nan')):.3f}" for place in places]
+        table.add_row(name, f"{row['mean']:.4f}", *gain, *found)
     return table
 
 

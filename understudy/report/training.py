@@ -20,7 +20,8 @@ def training_panels(name: str, metrics: Sequence[Mapping[str, float]]) -> list[P
     """Panels of one training: loss, accuracy of each head beside its majority, the rest small."""
     steps = _by_step(metrics)
     best = _best_step(steps)
-    panels = [_loss_panel(name, steps, best)]
+    learns_by_play = any("score" in line for line in steps.values())
+    panels = [] if learns_by_play else [_loss_panel(name, steps, best)]
     if heads := _names(steps, ACCURACY):
         panels.append(_accuracy_panel(name, steps, heads, best))
     if others := _other_charts(steps, heads):

@@ -1,5 +1,6 @@
 """Commands as games bring them, and as typer reads them."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
@@ -62,9 +63,15 @@ def typed(command: Command, added: Iterable[Parameter] = ()) -> Command:
             told[name] = group(**{one.name: told.pop(one.name) for one in fields(group)})
         command(**told)
 
+    call.__doc__ = _with_examples(command.__doc__)
     one_by_one = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
     call.__signature__ = signature(command).replace(parameters=one_by_one)  # type: ignore[attr-defined]
     return call
+
+
+def _with_examples(help_text: str | None) -> str | None:
+    """Help whose examples stay on lines of their own, so that they can be copied."""
+    return help_text and re.sub(r"\n\n( *)(?=Examples?:)", "\n\n\\1\b\n\\1", help_text)
 
 
 def added_options(options: Options) -> list[Parameter]:

@@ -2,9 +2,15 @@
 
 import os
 import sys
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from rich.console import Console
+
+from understudy.data.runs import Run
 
 out_console = Console()
 err_console = Console(stderr=True)
@@ -37,3 +43,35 @@ def go_to_background(log: Path) -> None:
         setsid=True,  # so that it outlives this terminal
     )
     print(f"process {process} is at work. Look on: tail -f {log}. Stop: kill {process}")
+
+
+_TELLS = ContextVar("tells which commands may follow", default=True)
+
+
+@contextmanager
+def no_next_steps() -> Iterator[None]:
+    """While this lasts they are not told, because they do follow."""
+    before = _TELLS.set(False)
+    try:
+        yield
+    finally:
+        _TELLS.reset(before)
+
+
+def next_step(run: Run, game: str, *commands: str) -> None:
+    """Say which commands may follow, for this run."""
+    if not _TELLS.get():
+        return
+    elsewhere = "" if run == Run.of(game) else f" --out {run.folder}"
+    for command in commands:
+        place = "" if command.startswith("report ") else elsewhere
+        out_console.print(
+            f"Next: understudy {command}{place}", highlight=False, markup=False, soft_wrap=True
+        )
+
+
+def show(page: Path, asked: bool) -> None:
+    """Say where a page lies, and show it in the browser if that was asked for."""
+    print(page)
+    if asked:
+        webbrowser.open(page.resolve().as_uri())

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from understudy.pipeline.game import modules
+from understudy.errors import InputError
+from understudy.pipeline.game import families, modules
 
 if TYPE_CHECKING:  # heavy; `--help` must answer at once
     from understudy.data.runs import Run
 
-*_FIRST, _LAST = modules()
+*_FIRST, _LAST = [*modules(), *(f"{family}:NAME" for family in families())]
 GameArg = Annotated[
     str, typer.Argument(metavar="GAME", help=f"Which game: {', '.join(_FIRST)} or {_LAST}.")
 ]
@@ -25,6 +26,39 @@ MemoryOption = Annotated[
 PlansOption = Annotated[
     int | None,
     typer.Option(help="Plans, for a policy without any; one is drawn for each match.", min=1),
+]
+StartOption = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        help="The model to refine, of this run or a folder; or runs, by comma, whose samples to "
+        "learn from.",
+    ),
+]
+SharesOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Whom to meet when refining, by comma, each with its share: self=1,expert=2; "
+        "self, start, players, models, FILE.py:POLICY. [default: the recipe's]"
+    ),
+]
+InitOption = Annotated[
+    Path | None, typer.Option(help="Begin with the weights of this model, not with new ones.")
+]
+ModelNameOption = Annotated[
+    str | None, typer.Option(help="What to call the model. [default: the recipe's name]")
+]
+PseudoRewardOption = Annotated[
+    float | None, typer.Option(help="Of the game's own, beside the score, when refining.")
+]
+SettingsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Another setting of the recipe, as `understudy recipes GAME RECIPE` lists them; may "
+        "be given often.",
+    ),
 ]
 SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.", min=0, max=10**9)]
 WorkersOption = Annotated[
@@ -45,6 +79,10 @@ LimitOption = Annotated[
     float | None,
     typer.Option(help="Kill a task (a few matches) that takes longer, in seconds.", min=0.01),
 ]
+MoreOption = Annotated[
+    int | None, typer.Option(help="So many more than are recorded already, instead.", min=1)
+]
+OpenOption = Annotated[bool, typer.Option("--open", help="Show the page in the browser.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the table as JSON.")]
 
 
@@ -81,3 +119,17 @@ def run_of(out: Path | None, game: str) -> "Run":
 def names(text: str | None) -> list[str] | None:
     """A list given by comma."""
     return [name.strip() for name in text.split(",") if name.strip()] if text else None
+
+
+def shares(text: str | None) -> tuple[tuple[str, float], ...] | None:
+    """Names with their shares, given by comma: NAME or NAME=SHARE; without one it is 1."""
+    found = list[tuple[str, float]]()
+    for part in names(text) or ():
+        name, _, share = part.partition("=")
+        try:
+            found.append((name.strip(), float(share or 1)))
+        except ValueError as mistake:
+            raise InputError(f"'{part}' is not NAME=SHARE with a number, as expert=2") from mistake
+        if not 0 < found[-1][1] < float("inf"):
+            raise InputError(f"the share of {name} must be above 0, not {share}")
+    return tuple(found) or None

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.games.dota.small_matches import small_match
-from tests.small_runs import understudy
+from tests.small_runs import rows, understudy
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +40,34 @@ def test_files_are_read_with_a_word_on_each_that_is_not(tmp_path):
     assert "b.json: nobody won" in done.err
 
 
+def numbers(folder):
+    return sorted(row["match_id"] for row in rows(folder / "recordings", "matches"))
+
+
+def test_imports_add_up_and_a_match_is_taken_once(run, tmp_path):
+    """A run's own layout, then files, then both again: nothing is there twice, nothing is lost."""
+    (tmp_path / "a.json").write_text(json.dumps(small_match(1)))
+    tables, both = f"record dota --tables {run}", f"--files {tmp_path / 'a.json'}"
+    out = ("--out", tmp_path / "run")
+    assert understudy(tables, *out).out.startswith("60 matches in")
+    assert understudy(f"record dota {both}", *out).out.startswith("61 matches in")
+    assert numbers(tmp_path / "run") == sorted([1, *numbers(run)])
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.parquet")}
+    for again in (tables, f"record dota {both}"):
+        assert understudy(again, *out).out.startswith("61 matches in")
+    assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.parquet")}
+    assert understudy(f"{tables} {both}", *out).out.startswith("61 matches in")
+    assert len(numbers(tmp_path / "run")) == 61
+    assert understudy(f"{tables} {both}", "--out", tmp_path / "new").out.startswith("61 matches")
+    assert understudy("encode dota --workers 0 --quiet", *out).code == 0
+    facts = json.loads((tmp_path / "run/recordings/manifest.json").read_text())["facts"]
+    assert [part["matches"] for part in facts["by_import"].values()] == [60, 1, 0]
+
+
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("record dota", "say where matches come from, by one of --files, --tables"),
+        ("record dota", "say where matches come from, by one or more of --files, --tables"),
         ("record dota --files nowhere", "there is no file or folder nowhere"),
         ("record dota --api nonsense --pro 3", "--api must be an address"),
         ("record dota --api http://127.0.0.1:9 --matches x", "neither a match number nor a file"),

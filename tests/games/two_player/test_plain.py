@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from tests import page_game
+from tests import nim_package
 from understudy.data.players import PlayerRef
 from understudy.games.two_player.plain import plain_game
 from understudy.pipeline.pairings import Fixture
 
-Nim = page_game.module().Nim
+Nim = nim_package.module().Nim
 PAIR = (PlayerRef("expert"), PlayerRef("guesser"))
 
 
@@ -34,7 +34,7 @@ class Greedy(Nim):
 
 
 def game(make):
-    nim = page_game.module()
+    nim = nim_package.module()
     return plain_game(
         name="nim",
         about="a variant",

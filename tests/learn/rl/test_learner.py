@@ -331,7 +331,7 @@ def test_another_seed_or_shape_in_the_same_folder_is_refused(start, tmp_path):
     refine(TINY, start, out, 1)
     (out / "evaluation.json").unlink()
     with pytest.raises(
-        InputError, match=r"begun with seed 1, now 2\. Start over: understudy train"
+        InputError, match=r"begun with seed 1, now 2\. Start over: the same command"
     ):
         refine(TINY, start, out, 2)
     save_policy(start, FactoredPolicy(PolicyShape(NUMBERS.features, NUMBERS.heads, (9,)), 0))

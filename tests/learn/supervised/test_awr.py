@@ -184,8 +184,10 @@ def test_another_model_to_begin_with_can_be_named_where_there_is_one(awr, recipe
     assert awr.with_options("awr", TrainOptions()) == awr
     with pytest.raises(InputError, match=r"'imitate' learns from samples.*leave out --from"):
         recipe.with_options("imitate", TrainOptions(start="other"))
-    with pytest.raises(InputError, match="'awr' begins with what --from names; leave out --init"):
-        awr.with_options("awr", TrainOptions(init=clone))
+    for recipe_ in (awr, recipe):
+        assert recipe_.with_options("it", TrainOptions(init=clone)).start == str(clone)
+    with pytest.raises(InputError, match="give one of them"):
+        awr.with_options("awr", TrainOptions(init=clone, start="other"))
 
 
 def test_a_stop_changes_nothing(awr, samples, tmp_path):
@@ -209,12 +211,13 @@ def test_a_clone_for_other_features_is_refused(awr, clone, samples):
 
 
 def test_outcomes_that_never_differ_teach_nothing_and_that_is_said(awr, recipe, tmp_path):
-    for number, outcome in enumerate((0.0, 1.0)):
+    for number, outcome in enumerate((0.0, math.nan, 1.0)):
         folder = tmp_path / str(number) / "samples"
         write_toy(folder, (100,), outcome=[outcome] * 100)
         with pytest.raises(InputError) as refused:
             fit(awr, folder, folder.parent / "models" / "awr")
-        assert f"has outcome {outcome:g} (an unknown one is 0)" in str(refused.value)
+        told = "an unknown outcome" if math.isnan(outcome) else f"outcome {outcome:g}"
+        assert f"has {told}, so none turned out better" in str(refused.value)
         assert "understudy record arena" in str(refused.value)
         assert "\n" not in str(refused.value)
     fit(recipe, folder, folder.parent / "models" / "imitate")  # cloning needs no outcomes

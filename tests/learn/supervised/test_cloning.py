@@ -7,7 +7,7 @@ from tests.learn.toy_samples import TOY
 from understudy.learn.policy import FactoredPolicy, PolicyShape
 from understudy.learn.supervised.cloning import Cloning
 from understudy.learn.supervised.dataset import Batch
-from understudy.learn.supervised.objective import Objective
+from understudy.learn.supervised.objective import Objective, consider
 
 
 @pytest.fixture
@@ -70,3 +70,25 @@ def test_a_senseless_setting_is_refused(wrong):
 
 def test_it_is_an_objective():
     assert isinstance(Cloning(), Objective)
+
+
+def test_an_unknown_outcome_counts_for_nothing_in_the_value(policy):
+    """Not as a draw: the error is that of the others alone, and so is the gradient."""
+    known = Cloning(value_weight=1.0)(policy, TWO)
+    actions, legal = [[0, 1], [2, 0], [0, 0]], [[1, 1, 1, 1, 1], [1, 0, 1, 1, 0], [1] * 5]
+    more = Cloning(value_weight=1.0)(policy, batch(actions, legal, [1.0, 0.0, math.nan]))
+    assert more.metrics["value_error"] == known.metrics["value_error"]
+    more.value.backward()
+    assert policy.outcome.bias.grad.item() == pytest.approx(0)
+    drawn = Cloning(value_weight=1.0)(policy, batch(actions, legal, [1.0, 0.0, 0.0]))
+    assert drawn.metrics["value_error"].item() == pytest.approx(0.25)
+
+
+def test_where_no_outcome_is_known_there_is_no_error(policy):
+    loss = Cloning(value_weight=1.0)(policy, TWO._replace(outcome=torch.tensor([math.nan] * 2)))
+    assert loss.metrics["value_error"] == 0 and loss.value.isfinite()
+
+
+def test_an_unknown_outcome_is_neither_better_nor_worse_than_expected(policy):
+    seen = consider(policy, TWO._replace(outcome=torch.tensor([1.0, math.nan])))
+    assert seen.advantage().tolist() == [0.5, 0.0]

@@ -178,7 +178,7 @@ def test_an_unknown_player_is_answered_with_the_known_ones(samples):
         ("move", 3, "column 'move' holds option 3, but its options are 0 to 2"),
         ("move", -1, "column 'move' holds option -1, but its options are 0 to 2"),
         ("right", np.nan, "column 'right' is not finite everywhere"),
-        ("outcome", np.inf, "column 'outcome' is not finite everywhere"),
+        ("outcome", np.inf, "column 'outcome' is infinite somewhere"),
     ],
 )
 def test_values_that_cannot_be_learnt_from_are_refused(tmp_path, name, value, message):

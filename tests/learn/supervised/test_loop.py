@@ -24,7 +24,7 @@ from understudy.learn.supervised.cloning import Cloning
 from understudy.learn.supervised.dataset import Batches
 from understudy.learn.supervised.loop import learning_rate
 
-AGAIN = "Start over: understudy train arena toy --fresh"
+AGAIN = "Start over: the same command with --fresh"
 
 
 @pytest.fixture(autouse=True)
@@ -284,11 +284,21 @@ def test_a_cut_checkpoint_is_refused_with_the_cure(samples, recipe, tmp_path, si
     assert "\n" not in str(error.value)
 
 
+def test_a_checkpoint_that_holds_no_numbers_is_refused(samples, recipe, tmp_path):
+    out = stopped(samples, recipe, tmp_path)
+    content = torch.load(out / "checkpoint.pt", weights_only=True)
+    name = next(iter(content["network"]))
+    content["network"][name].view(-1)[0] = torch.nan
+    torch.save(content, out / "checkpoint.pt")
+    with pytest.raises(InputError, match=f"'{name}' holds what is no number.*--fresh"):
+        fit(recipe, samples, out, seed=1)
+
+
 @pytest.mark.parametrize("content", [[1, 2], {"step": 3}, {"shape": "{}", "seed": 1}])
 def test_a_checkpoint_of_something_else_is_refused(samples, recipe, tmp_path, content):
     (tmp_path / "toy").mkdir()
     torch.save(content, tmp_path / "toy" / "checkpoint.pt")
-    with pytest.raises(InputError, match=r"checkpoint\.pt: .* Start over: understudy train arena"):
+    with pytest.raises(InputError, match=r"checkpoint\.pt: .* Start over: the same command"):
         fit(recipe, samples, tmp_path / "toy", seed=1)
 
 

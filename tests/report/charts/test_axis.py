@@ -29,6 +29,12 @@ def test_numbers_are_short_to_read(value, text):
     assert written(value) == text
 
 
+def test_what_is_nothing_has_no_sign():
+    assert written(-1e-17, "percent") == written(0.0, "percent") == "0.0\u00a0%"
+    ticks = axis([-0.5, 0.5]).texts("percent")
+    assert not any(tick.startswith("-0\u00a0") for tick in ticks)
+
+
 def test_shares_are_written_in_percent():
     assert written(0.5, "percent") == "50.0\u00a0%"
 

@@ -18,7 +18,7 @@ from understudy.games.two_player.commands import (
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Commands
 from understudy.terminal.console import complain
-from understudy.terminal.options import AS_USUAL, OutOption, Working, run_of
+from understudy.terminal.options import AS_USUAL, MoreOption, OutOption, Working, run_of
 
 compete = competing("arena")
 
@@ -28,6 +28,7 @@ def record(
     players: PlayersOption = None,
     opponents: OpponentsOption = None,
     matches: MatchesOption = 2000,
+    more: MoreOption = None,
     logs: Annotated[
         Path | None, typer.Option(help="Read logs of other origin in this folder instead.")
     ] = None,
@@ -38,7 +39,7 @@ def record(
     Example: understudy record arena --players expert --opponents expert,rusher --matches 500
     """
     if logs is None:
-        recording("arena")(out, players, opponents, matches, working)
+        recording("arena")(out, players, opponents, matches, more, working)
         return
     from understudy.pipeline import import_matches as import_matches_stage
 

@@ -9,6 +9,7 @@ floats, as the rules take them). `info["action_mask"]` has one bit per option of
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import gymnasium
@@ -18,13 +19,17 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from pettingzoo import ParallelEnv
 
 from understudy.data.arrays import Array
+from understudy.data.own_code import is_reference
 from understudy.data.players import PlayerRef
+from understudy.errors import InputError, did_you_mean
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
+from understudy.games.arena.play import bots
 from understudy.games.arena.play.play import Player, player
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim.draw import draw
 from understudy.games.arena.sim.world import Timeout, World
+from understudy.pipeline.players import brought
 
 ENV_ID = "understudy/Arena-v0"
 FRAMES_PER_SECOND = round(1 / r.STEP_SECONDS)
@@ -65,9 +70,21 @@ def to_floats(action: Any, kind: ActionKind) -> Array:
     return floats
 
 
-def opponent_player(opponent: str | Player) -> Player:
-    """A scripted player by name, or whatever can `act`."""
-    return player(PlayerRef(opponent)) if isinstance(opponent, str) else opponent
+def opponent_player(opponent: str | Path | Player) -> Player:
+    """A scripted player, the folder of a trained one, FILE.py:POLICY, or whatever can `act`."""
+    if not isinstance(opponent, str | Path):
+        return opponent
+    name = str(opponent)
+    if name in bots.BOTS:
+        return player(PlayerRef(name))
+    if is_reference(name):
+        return player(brought(name, ()))
+    if Path(name).is_dir():
+        return player(PlayerRef(Path(name).name, Path(name)))
+    raise InputError(
+        f"the arena has no player '{name}'{did_you_mean(name, bots.BOTS)}; it has "
+        f"{', '.join(bots.BOTS)}, the folder of any trained model, and your own as FILE.py:NAME"
+    )
 
 
 class ArenaEnv(gymnasium.Env[Array, Any]):
@@ -77,13 +94,13 @@ class ArenaEnv(gymnasium.Env[Array, Any]):
 
     def __init__(
         self,
-        opponent: str | Player = "rusher",
+        opponent: str | Path | Player = "rusher",
         actions: ActionKind = "factored",
         timeout: Timeout = "draw",
         shaping: float = 0.0,
         render_mode: str | None = None,
     ) -> None:
-        """`opponent`: a scripted player's name, or an object with `act`; see World for the rest."""
+        """`opponent`: see `opponent_player`; for the rest see World."""
         self.observation_space = observation_space()
         self.action_space = action_space(actions)
         self.render_mode = render_mode
@@ -130,7 +147,7 @@ class ArenaVectorEnv(VectorEnv[Array, Any, Array]):
     def __init__(
         self,
         num_envs: int = 1,
-        opponent: str | Player = "rusher",
+        opponent: str | Path | Player = "rusher",
         actions: ActionKind = "factored",
         timeout: Timeout = "draw",
         shaping: float = 0.0,

@@ -58,7 +58,7 @@ def recorded_matches(run: Run) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 def match_page(run: Run, match: str) -> str:
     """A page that plays one recorded match."""
-    return replay_page(find_replay(run, match))
+    return replay_page(find_replay(run, match), run.title)
 
 
 def find_replay(run: Run, match: str) -> dict[str, Any]:

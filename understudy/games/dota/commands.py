@@ -3,6 +3,7 @@
 import json as json_text
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from understudy.errors import InputError
 from understudy.games.dota.report import terminal
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Commands
-from understudy.terminal.console import complain, out_console
+from understudy.terminal.console import complain, next_step, out_console
 from understudy.terminal.options import (
     JsonOption,
     OutOption,
@@ -23,6 +24,7 @@ from understudy.terminal.options import (
     run_of,
 )
 from understudy.terminal.progress import reading_progress
+from understudy.terminal.secret import secret
 
 if TYPE_CHECKING:
     from understudy.data.runs import Run
@@ -30,9 +32,13 @@ if TYPE_CHECKING:
     from understudy.pipeline.game import Awaited, Imported
 
 
+KEY = "UNDERSTUDY_DOTA_KEY"
+"""The environment variable that holds the key of an API."""
+
+
 @dataclass(frozen=True)
 class Sources:
-    """Where matches come from: one of files, tables, made-up ones and an API."""
+    """Where matches come from: files, tables, made-up ones, an API; one or more of them."""
 
     files: Annotated[
         list[Path] | None,
@@ -43,7 +49,7 @@ class Sources:
     tables: Annotated[
         list[Path] | None,
         typer.Option(
-            help="A folder of Parquet tables to import, with our columns; may be given often."
+            help="A folder of Parquet tables, with our columns, or a run; may be given often."
         ),
     ] = None
     synthetic: Annotated[
@@ -67,7 +73,10 @@ class Wanted:
         int | None, typer.Option(help="With --api: so many of the newest professional.", min=1)
     ] = None
     api_key: Annotated[
-        str | None, typer.Option(envvar="UNDERSTUDY_DOTA_KEY", help="With --api: your key.")
+        str | None,
+        typer.Option(
+            help=f"With --api: the file that holds your key, or - to be asked. [default: ${KEY}]"
+        ),
     ] = None
     pause: Annotated[float, typer.Option(help="With --api: seconds between requests.", min=0.0)] = (
         1.0
@@ -87,8 +96,11 @@ def record(
 ) -> None:
     """Take in matches: from files, tables, an API, or made up.
 
-    Stopped in the middle, the same command goes on; files that came since are added.
-    Nothing about who played is kept. Example: understudy record dota --files matches/
+    Stopped in the middle, the same command goes on; files that came since are added. From elsewhere
+    the next time, matches are added to those that are there.
+    Nothing about who played is kept.
+
+    Example: understudy record dota --files matches/
     """
     from understudy.pipeline import import_matches as import_matches_stage
 
@@ -97,32 +109,38 @@ def record(
     with reading_progress(imports, quiet) as watched:
         taken = import_matches_stage.take_in(load("dota"), run, watched, settings, resume=resume)
     print(f"{taken.matches:,} matches in {run.recordings}")
+    for what, count in sorted(taken.missing.items()):
+        print(f"missing: {count:,} {what}")
+    next_step(run, "dota", "encode dota")
     complain(taken.rejected)
 
 
 def _matches(
     run: "Run", sources: Sources, wanted: Wanted, seed: int, quiet: bool
 ) -> "tuple[Iterable[Imported | Awaited], dict[str, Any]]":
-    """The matches of the one source that was named, and what the manifest says of it."""
+    """The matches of all sources that were named, and what the manifest says of them."""
     from understudy.games.dota.sources.match_files import read_logs
     from understudy.games.dota.sources.synthetic import World, generate
     from understudy.games.dota.sources.table_import import read_tables
 
-    given = vars(sources)
-    if len([name for name, value in given.items() if value]) != 1:
-        options = ", ".join(f"--{name}" for name in given)
-        raise InputError(f"say where matches come from, by one of {options}")
+    found, settings = list["Iterable[Imported | Awaited]"](), dict[str, Any]()
     if sources.files:
-        return read_logs(*sources.files), {"files": [str(path) for path in sources.files]}
+        found.append(read_logs(*sources.files))
+        settings["files"] = [str(path) for path in sources.files]
     if sources.tables:
-        return read_tables(*sources.tables), {"tables": [str(path) for path in sources.tables]}
+        found.append(read_tables(*sources.tables))
+        settings["tables"] = [str(path) for path in sources.tables]
     if sources.synthetic is not None:
-        made_up = generate(World(seed=seed), sources.synthetic)
-        return made_up, {"synthetic": sources.synthetic, "seed": seed}
-    assert sources.api is not None
-    folder = run.downloads
-    _download(sources.api, wanted, folder, quiet)
-    return read_logs(folder), {"api": sources.api}
+        found.append(generate(World(seed=seed), sources.synthetic))
+        settings |= {"synthetic": sources.synthetic, "seed": seed}
+    if sources.api is not None:
+        _download(sources.api, wanted, run.downloads, quiet)
+        found.append(read_logs(run.downloads))
+        settings["api"] = sources.api
+    if not found:
+        options = ", ".join(f"--{name}" for name in vars(sources))
+        raise InputError(f"say where matches come from, by one or more of {options}")
+    return chain.from_iterable(found), settings
 
 
 def _download(api: str, wanted: Wanted, folder: Path, quiet: bool) -> None:
@@ -130,7 +148,7 @@ def _download(api: str, wanted: Wanted, folder: Path, quiet: bool) -> None:
 
     from understudy.games.dota.sources.api import Api, Asker, download
 
-    ask = Asker(Api(api, wanted.api_key, wanted.pause))
+    ask = Asker(Api(api, secret(wanted.api_key, "--api-key", KEY), wanted.pause))
     numbers = list(dict.fromkeys(_numbers(ask, wanted)))
     failed: list[str] = []
     for number in track(numbers, "downloading", disable=quiet):
@@ -211,6 +229,8 @@ def split(
     """Write which matches are trained on as files, which `train dota value-files` reads.
 
     In RUN/splits: train, val, test, and test_calib_N with test_eval_N for few-shot calibration.
+
+    Example: understudy split dota --out runs/dota
     """
     from understudy.games.dota.facts import patch_number
     from understudy.games.dota.features.samples import read_samples
@@ -245,6 +265,7 @@ def drift(
 
     The run may be another than the model's own: record and encode matches of a newer patch, then
     ask. Matches the model was trained on are left out where it says which they were.
+
     Example: understudy drift dota --out runs/new --model runs/old/models/value
     """
     from understudy.games.dota.advice.match_context import SHIPPED

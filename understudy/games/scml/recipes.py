@@ -8,6 +8,10 @@ from understudy.games.scml.learning.hrl import WholeRecipe
 from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import PriorityRecipe
+from understudy.games.scml.learning.online.fields import Company
+from understudy.games.scml.learning.online.learner import LearnerSettings, Rates
+from understudy.games.scml.learning.online.recipe import OnlineRecipe
+from understudy.games.scml.learning.online.train import OnlineSettings, Stage
 from understudy.learn.recipe import Recipe
 
 l2 = GoalRecipe(
@@ -39,6 +43,36 @@ l4 = PriorityRecipe(
     evaluate_every=250,
 )
 
+online = OnlineRecipe(
+    description="HRL-XF goes on learning by play: L4, then L3, then L2 and all with small steps",
+    online=OnlineSettings(
+        stages=(
+            Stage(name="l4", iterations=10, rates=Rates(learning_rates={"l4": 3e-4})),
+            Stage(
+                name="l3", iterations=200, rates=Rates(learning_rates={"l3": 3e-4}, kl_weight=2e-3)
+            ),
+            Stage(
+                name="all",
+                iterations=40,
+                rates=Rates(
+                    learning_rates={"l2": 1e-5, "l3": 1e-4, "l4": 1e-4},
+                    kl_weight=2e-3,
+                    goal_noise=0.1,
+                ),
+            ),
+        ),
+        learner=LearnerSettings(entropy_weight=3e-3, batch_size=16_384),
+        company=Company(past=0.1, conserved=0.1),
+        worlds=1_536,
+        rollouts=16,
+        keep=1.0,
+        critic_first=2,
+        snapshot_every=20,
+        most_past=5,
+        choosing=3_072,
+    ),
+)
+
 RECIPES: Final[dict[str, Recipe]] = {
     "l2": l2,
     "l2-intent": replace(
@@ -67,15 +101,33 @@ RECIPES: Final[dict[str, Recipe]] = {
         l3=replace(l3, steps=2_000, batch_size=1_024, hidden=(128, 128), evaluate_every=400),
         l4=replace(l4, steps=300, batch_size=256, evaluate_every=100),
     ),
+    "online": online,
+    "online-vtrace": replace(
+        online,
+        description="the same by V-trace",
+        online=replace(online.online, learner=replace(online.online.learner, objective="vtrace")),
+    ),
+    "online-quick": replace(
+        online,
+        description="the same in minutes, for demos and first looks",
+        online=replace(
+            online.online.lasting(8),
+            worlds=96,
+            rollouts=2,
+            keep=0.5,
+            critic_first=1,
+            choosing=192,
+            learner=replace(online.online.learner, batch_size=2_048, epochs=2),
+        ),
+    ),
     "dagger": DaggerRecipe(
         description="L3 on from `l3`: it plays, and learns what the expert would have done",
         l3=replace(l3, steps=1_000, learning_rate=5e-4),
     ),
     "dagger-oneshot": DaggerRecipe(
-        description="the same for OneShot, on from `hrl-xf-oneshot`, with Matcher looking on",
+        description="the same for OneShot, on from `hrl-xf-oneshot`",
         l3=replace(l3, steps=1_000, batch_size=1_024, hidden=(128, 128), learning_rate=5e-4),
         start="hrl-xf-oneshot",
-        expert="Matcher",
         company="Rchan",
         track="oneshot",
     ),

@@ -3,14 +3,23 @@
 import json as json_text
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Command, Commands
-from understudy.terminal.console import out_console
-from understudy.terminal.options import AS_USUAL, JsonOption, OutOption, Working, names, run_of
+from understudy.terminal.console import complain, next_step, out_console
+from understudy.terminal.options import (
+    AS_USUAL,
+    JsonOption,
+    MoreOption,
+    OutOption,
+    Working,
+    names,
+    run_of,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +34,12 @@ PlayersOption = Annotated[
 OpponentsOption = Annotated[
     str | None, typer.Option(help="Whom they meet, by comma. [default: everybody]")
 ]
-MatchesOption = Annotated[int, typer.Option(help="How many in all.")]
+LogsOption = Annotated[
+    Path | None, typer.Option(help="Read logs of other origin in this folder instead.")
+]
+MatchesOption = Annotated[
+    int, typer.Option(help="How many in all; more than before adds to what was recorded.")
+]
 
 
 def commands_of(name: str) -> Commands:
@@ -40,7 +54,8 @@ def commands_of(name: str) -> Commands:
 def plan(
     name: str, run: "Run", purpose: int, players: Sequence[str] | None, options: Mapping[str, Any]
 ) -> "Schedule":
-    """Matches of a game of two; `options` are `matches`, `seed` and, to record, `opponents`."""
+    """Matches of a game of two; `options` are `matches`, `seed`, to record `opponents`, `more`."""
+    from understudy.data.growth import grown
     from understudy.data.runs import COMPETE
     from understudy.pipeline import pairings
     from understudy.pipeline.players import resolve
@@ -50,8 +65,9 @@ def plan(
     if purpose == COMPETE:
         refs = [resolve(game, run, player) for player in players or everybody]
         return pairings.to_compete(game, refs, **{"matches": 400, **options})
-    defaults = {"opponents": everybody, "matches": 2000}
-    return pairings.to_record(game, players=players or everybody[:1], **{**defaults, **options})
+    told = {"opponents": everybody, "matches": 2000, "more": None, **options}
+    told["matches"], parts = grown(run.recordings, "matches", told["matches"], told.pop("more"))
+    return pairings.to_record(game, players=players or everybody[:1], parts=parts, **told)
 
 
 def strength(results: "pa.Table") -> list[dict[str, Any]]:
@@ -69,24 +85,46 @@ def recording(name: str) -> Command:
         players: PlayersOption = None,
         opponents: OpponentsOption = None,
         matches: MatchesOption = 2000,
+        more: MoreOption = None,
         working: Working = AS_USUAL,
+        logs: LogsOption = None,
     ) -> None:
-        """Play matches; write down what players saw and did."""
+        if logs is not None:
+            read_logs(name, out, logs, working)
+            return
+        from understudy.data.growth import grown
         from understudy.pipeline import pairings
         from understudy.pipeline import record as record_stage
 
         game, run = load(name), run_of(out, name)
+        size = grown(run.recordings, "matches", matches, more, working.resume)
         schedule = pairings.to_record(
             game,
             players=names(players) or [next(iter(game.players))],
             opponents=names(opponents) or list(game.players),
-            matches=matches,
+            matches=size.total,
             seed=working.seed,
+            parts=size.parts,
         )
         total = record_stage.record(game, run, schedule, **working.settings())
         print(f"{total:,} matches in {run.recordings}")
+        next_step(run, name, f"encode {name}")
 
+    record.__doc__ = f"""Play matches; write down what players saw and did.
+
+    Example: understudy record {name} --matches 500
+    """
     return record
+
+
+def read_logs(name: str, out: Path | None, logs: Path, working: Working) -> None:
+    """Recordings from logs of other origin, instead of matches."""
+    from understudy.pipeline import import_matches
+
+    run = run_of(out, name)
+    found = import_matches.read_logs(load(name), run, logs, resume=working.resume)
+    print(f"{found.matches:,} matches from {found.files} logs in {run.recordings}")
+    complain(found.rejected)
 
 
 def competing(name: str) -> Command:
@@ -97,7 +135,8 @@ def competing(name: str) -> Command:
             list[str],
             typer.Argument(
                 metavar="PLAYERS...",
-                help="Scripted players, models of the run by recipe, or model folders.",
+                help="Scripted players, models of the run by recipe, model folders, or your own "
+                "as FILE.py:POLICY or package.module:POLICY.",
             ),
         ],
         out: OutOption = None,
@@ -122,8 +161,11 @@ def competing(name: str) -> Command:
             print(json_text.dumps([rate.to_json() for rate in rates], indent=2))
         else:
             out_console.print(win_rate_table(rates, [ref.name for ref in refs]))
+            next_step(run, name, f"report {run.folder}")
 
     compete.__doc__ = f"""Let every pair of players meet; say who is stronger.
+
+    A policy of your own is a function of observations and masks that returns options.
 
     Example: understudy compete {name} imitate expert --matches 1000
     """

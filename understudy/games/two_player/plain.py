@@ -5,8 +5,9 @@ moments in which nothing was to be chosen, and adds who decided and how the matc
 Axes: N matches, two slots, F features, H heads, O options of all heads side by side.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ from understudy.data.runs import Run
 from understudy.data.samples import Decisions, admitting, pack_legal, unpack_legal
 from understudy.data.schema import Column, Table
 from understudy.data.splits import splits_of
-from understudy.pipeline.game import Game, Played
+from understudy.pipeline.game import Awaited, Game, Played
 from understudy.pipeline.pairings import Fixture
 
 if TYPE_CHECKING:  # these take seconds to import
@@ -42,7 +43,7 @@ _OUTLINE = (
     Column("seed", pa.int64(), "what it was drawn from"),
     Column("player_0", pa.string(), "who sat in slot 0"),
     Column("player_1", pa.string(), "who sat in slot 1"),
-    Column("score", pa.float32(), "player 0's score, +1 won to -1 lost"),
+    Column("score", pa.float32(), "player 0's score, +1 won to -1 lost; not a number: unknown"),
     Column("steps", pa.int32(), "how long it took"),
     Column("ending", pa.string(), "ended by the rules, or cut short"),
 )
@@ -72,6 +73,7 @@ def plain_game(
         summarise=plain.summarise,
         recipes=recipes,
         panels=plain.panels,
+        read_logs=plain.read_logs,
         league=league,
     )
 
@@ -119,17 +121,23 @@ class _Plain:
         self, ref: PlayerRef, game: "PlainEnv", seeds: Array
     ) -> "Callable[[Observation, Array, int], None]":
         """Lets a player choose in some matches; chance depends on seed, slot and step alone."""
-        if ref.weights is None:
+        if ref.weights is None and ref.code is None:
             return lambda seen, which, slot: game.script(ref.name, which, slot)
         import torch
 
         from understudy.learn.policy import load_policy
         from understudy.learn.rl.acting.opponents import PolicyPlayer
+        from understudy.learn.rl.acting.own_policy import OwnPolicy
 
-        player = PolicyPlayer(load_policy(ref.weights, self.decisions), len(seeds), 2)
+        player: PolicyPlayer | OwnPolicy
+        if ref.weights is None:
+            assert ref.code is not None
+            player = OwnPolicy(ref.code, self.decisions.heads)
+        else:
+            player = PolicyPlayer(load_policy(ref.weights, self.decisions), len(seeds), 2)
         rng = [[np.random.default_rng((seed, slot)) for seed in seeds] for slot in (0, 1)]
         heads = len(self.decisions.heads)
-        if player.remembers:
+        if isinstance(player, PolicyPlayer) and player.remembers:
             for slot, draws in enumerate(rng):
                 player.begin(np.arange(len(seeds)), slot, np.array([one.random() for one in draws]))
 
@@ -216,6 +224,12 @@ class _Plain:
                 counts[f"{name}/{row['values']}"] = row["counts"]
         counts["violations"] = int((moves["forbidden"].to_numpy() > 0).sum())
         return counts
+
+    def read_logs(self, given: Path) -> Iterable[Awaited]:
+        """Recordings from logs of other origin."""
+        from understudy.games.two_player.logs import read_logs
+
+        return read_logs(self.matches, self.steps, self.decisions, given)
 
     def panels(self, run: Run) -> "list[Panel]":
         """Who beats whom."""

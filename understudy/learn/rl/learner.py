@@ -16,8 +16,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from understudy.data.players import PlayerRef
 from understudy.learn.checkpoint import as_arrays, as_tensors
-from understudy.learn.policy import FactoredPolicy
+from understudy.learn.policy import FactoredPolicy, load_policy
 from understudy.learn.rl.acting.actors import Actors
 from understudy.learn.rl.acting.job import Job, Rollout
 from understudy.learn.rl.acting.opponents import Opponent, packed, unpacked
@@ -248,11 +249,15 @@ class Learner:
 
 
 def met_by(recipe: RLRecipe, start: FactoredPolicy) -> list[Opponent]:
-    """The recipe's opponents, those it names by a word of its own with weights."""
-    return [
-        Opponent(name, share, packed(start) if name == START else None)
-        for name, share in recipe.opponents
-    ]
+    """The recipe's opponents, those that are not scripted with their weights or code."""
+    return [_met(one, share, recipe, start) for one, share in recipe.opponents]
+
+
+def _met(one: str | PlayerRef, share: float, recipe: RLRecipe, start: FactoredPolicy) -> Opponent:
+    if isinstance(one, str):
+        return Opponent(one, share, packed(start) if one == START else None)
+    weights = None if one.weights is None else packed(load_policy(one.weights, recipe.decisions))
+    return Opponent(one.name, share, weights, one.code)
 
 
 def _copy(policy: FactoredPolicy) -> FactoredPolicy:

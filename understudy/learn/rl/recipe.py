@@ -3,10 +3,11 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from understudy.data.players import PlayerRef, code_stamps
 from understudy.data.runs import Run
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
-from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, start_weights
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, start_weights, started
 from understudy.learn.rl.env import SELF, MakeEnv
 from understudy.learn.rl.losses.common import OnlineObjective
 
@@ -29,8 +30,9 @@ class RLRecipe:
     make: MakeEnv
     """The game."""
     objective: OnlineObjective
-    opponents: tuple[tuple[str, float], ...] = ((SELF, 1.0),)
-    """Whom to meet how often: "self", "start" (the policy it began with), or scripted players."""
+    opponents: tuple[tuple[str | PlayerRef, float], ...] = ((SELF, 1.0),)
+    """Whom to meet how often: "self", "start" (the policy it began with), scripted players by name,
+    others with their weights or code."""
     start: str = "imitate"
     """The model to begin with, unless another is named; also the teacher."""
     iterations: int = 100
@@ -67,15 +69,21 @@ class RLRecipe:
     critic_first: int = 0
     """Iterations in which only a new critic learns: until it has, its advice would do harm."""
     critic_learning_rate: float = 1e-3
+    """Of the critic. Up: it follows a changing policy sooner, with more noise."""
     learning_rate: float = 1e-4
     """Of the policy. Up: faster at first; soon each update throws over what the last learned."""
     betas: tuple[float, float] = (0.9, 0.99)
+    """Adam's memory of gradients and of their squares. Up: smoother, slower to turn."""
     epsilon: float = 1e-5
+    """Adam's least denominator. Up: smaller steps where gradients are tiny."""
     decay: float = 1.0
     """The part of the learning rate that is lost by the end, along a line. 1: it falls to 0."""
     gradient_norm_max: float = 1.0
+    """Down: a rare odd batch moves the weights less; far down, every batch does."""
     log_every: int = 10
+    """Iterations between lines of the log. Changes nothing that is learnt."""
     checkpoint_every: int = 50
+    """Iterations between checkpoints. Changes nothing that is learnt."""
 
     def __post_init__(self) -> None:
         counts = ("iterations", "rollouts", "updates", "matches", "steps", "replay")
@@ -125,14 +133,17 @@ class RLRecipe:
             "features": self.decisions.features,
             "heads": self.decisions.heads,
             "make": getattr(self.make, "__qualname__", repr(self.make)),
-            "opponents": dict(self.opponents),
+            "opponents": {
+                one if isinstance(one, str) else one.name: share for one, share in self.opponents
+            },
+            **({"code": stamps} if (stamps := code_stamps(self._brought())) else {}),
             "objective": {"name": type(self.objective).__name__, **asdict(self.objective)},
         }
 
     def with_options(self, name: str, options: TrainOptions) -> "RLRecipe":
         """Begin with another model, iterate more or less often, and the like."""
         told = ("start", "iterations", "rollouts", "updates", "pseudo_reward", "memory", "plans")
-        changes = options.taken_by(name, *told)
+        changes = started(options.taken_by(name, *told, "init", "opponents"))
         iterations = changes.pop("iterations", None)
         try:
             recipe = self if iterations is None else self.lasting(iterations)
@@ -141,8 +152,15 @@ class RLRecipe:
             raise InputError(f"'{name}' cannot be changed like that: {mistake}") from mistake
 
     def inputs(self, run: Run) -> Inputs:
-        """The weights it begins with; no samples are needed."""
-        return {"weights": start_weights(run, self.start)}
+        """The weights it begins with, and those of trained opponents; no samples are needed."""
+        met = [ref.weights for ref in self._brought() if ref.weights is not None]
+        return {
+            "weights": start_weights(run, self.start),
+            "opponents": [path for folder in met for path in start_weights(run, str(folder))],
+        }
+
+    def _brought(self) -> list[PlayerRef]:
+        return [one for one, _ in self.opponents if isinstance(one, PlayerRef)]
 
     def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Refine the model `start`, or go on; returns how it fared in its last matches."""

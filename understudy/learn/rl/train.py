@@ -21,7 +21,7 @@ from understudy.learn.base import read_evaluation, usable_device
 from understudy.learn.checkpoint import own_randomness, reading_checkpoint, write_checkpoint
 from understudy.learn.metrics_log import MetricsLogger
 from understudy.learn.policy import load_policy, save_policy
-from understudy.learn.recipe import Progress, TrainingJob
+from understudy.learn.recipe import START_OVER, Progress, TrainingJob
 from understudy.learn.rl.acting.actors import Actors
 from understudy.learn.rl.learner import Learner, Progressed, met_by
 from understudy.learn.rl.recipe import RLRecipe
@@ -113,14 +113,12 @@ class _Training:
         path = ModelFolder(self.out).checkpoint
         if not path.is_file():
             return
-        game = self.recipe.decisions.table.game
-        cure = f"Start over: understudy train {game} {self.out.name} --fresh"
-        with reading_checkpoint(path, self.learner.device, cure) as content:
+        with reading_checkpoint(path, self.learner.device, START_OVER) as content:
             if content["shape"] != self.learner.policy.shape.to_json():
-                raise InputError(f"{path}: of a policy of another shape. {cure}")
+                raise InputError(f"{path}: of a policy of another shape. {START_OVER}")
             if content["seed"] != self.learner.seed:
                 seeds = f"begun with seed {content['seed']}, now {self.learner.seed}"
-                raise InputError(f"{path}: {seeds}. {cure}")
+                raise InputError(f"{path}: {seeds}. {START_OVER}")
             self.learner.restore(content)
             self.seconds, self.latest = content["seconds"], content["latest"]
 

@@ -5,7 +5,6 @@ from typing import ClassVar, NamedTuple
 
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import mse_loss
 
 from understudy.learn.base import Loss
 from understudy.learn.policy import FactoredPolicy
@@ -37,7 +36,7 @@ class AdvantageWeighted:
     The advantage of a decision is the outcome of its match less the outcome that the policy's own
     value head expected there. That head learns from the same rows: once it knows them by heart,
     every advantage is 0 and this is cloning again. So begin with a clone, whose value has learnt
-    already, and take few, small steps. An outcome that is unknown is 0 in samples, as a draw is.
+    already, and take few, small steps. Where the outcome is unknown it is plain cloning.
     """
 
     temperature: float = 0.5
@@ -62,10 +61,9 @@ class AdvantageWeighted:
         seen = consider(policy, batch)
         log_prob = seen.distribution.log_prob(seen.action)
         # The value learns by its own error alone, never by making weights small.
-        advantage = seen.outcome - seen.value.detach()
-        weight, clipped = advantage_weights(advantage, self.temperature, self.weight_max)
+        weight, clipped = advantage_weights(seen.advantage(), self.temperature, self.weight_max)
         imitation = -(weight * log_prob).mean()
-        value_error = mse_loss(seen.value, seen.outcome)
+        value_error = seen.value_error()
         return Loss(
             imitation + self.value_weight * value_error,
             {

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from torch.nn.functional import mse_loss
-
 from understudy.learn.base import Loss
 from understudy.learn.policy import FactoredPolicy
 from understudy.learn.supervised.dataset import Batch
@@ -37,7 +35,7 @@ class Cloning:
         if self.label_smoothing:
             evenly = -seen.distribution.mean_log_prob().mean()
             imitation = (1 - self.label_smoothing) * log_loss + self.label_smoothing * evenly
-        value_error = mse_loss(seen.value, seen.outcome)
+        value_error = seen.value_error()
         return Loss(
             imitation + self.value_weight * value_error,
             {"log_loss": log_loss, "value_error": value_error},

@@ -81,12 +81,13 @@ class Batches(Stream[Batch]):
 
     def require_outcomes(self) -> None:
         """InputError where all matches ended alike, so that none was better than another."""
-        if len(self._outcomes) == 1:
+        if len(self._outcomes) <= 1:
             game = self._table.game
+            all_alike = ", ".join(f"outcome {end:g}" for end in self._outcomes)
             raise InputError(
-                f"{self._folder}: every decision to learn from has outcome {min(self._outcomes):g} "
-                "(an unknown one is 0), so none turned out better than another. Record matches "
-                f"that some win and some lose: understudy record {game}, "
+                f"{self._folder}: every decision to learn from has "
+                f"{all_alike or 'an unknown outcome'}, so none turned out better than another. "
+                f"Record matches that some win and some lose: understudy record {game}, "
                 f"then {self._table.made_by}; or clone them: understudy train {game} imitate"
             )
 
@@ -135,7 +136,7 @@ class _Survey(NamedTuple):
     counts: Int[np.ndarray, " O"]
     forbidden: int
     outcomes: tuple[float, ...]
-    """The lowest and the highest."""
+    """The lowest and the highest; none where all are unknown."""
 
 
 def _read(path: Path, source: _Source, columns: Sequence[str]) -> pa.Table:
@@ -165,9 +166,9 @@ def _survey(path: Path, source: _Source) -> _Survey:
         head = list(heads)[int(allowed.argmin())]
         raise InputError(f"{path}: 'legal' forbids an option chosen in '{head}'. {source.cure}")
     counts = np.bincount(chosen.ravel(), minlength=options)
-    ends = pc.min_max(rows["outcome"]).as_py()
-    forbidden = pc.sum(rows["forbidden"]).as_py()
-    return _Survey(path, len(rows), counts, forbidden, (ends["min"], ends["max"]))
+    outcomes = rows["outcome"].filter(pc.is_finite(rows["outcome"]))
+    ends = tuple(pc.min_max(outcomes).as_py().values()) if len(outcomes) else ()
+    return _Survey(path, len(rows), counts, pc.sum(rows["forbidden"]).as_py(), ends)
 
 
 def _decode(paths: Sequence[Path], source: _Source) -> Batch:
@@ -178,7 +179,9 @@ def _decode(paths: Sequence[Path], source: _Source) -> Batch:
 def _decode_shard(path: Path, source: _Source) -> Batch:
     features, heads = source.decisions.features, source.decisions.heads
     rows = _read(path, source, [*KEYS, *features, *heads, "legal", "outcome", "reward"])
-    for name in (*features, "outcome", "reward"):
+    if pc.any(pc.is_inf(rows["outcome"])).as_py():  # not a number: unknown
+        raise InputError(f"{path}: column 'outcome' is infinite somewhere. {source.cure}")
+    for name in (*features, "reward"):
         if not pc.all(pc.is_finite(rows[name])).as_py():
             raise InputError(f"{path}: column '{name}' is not finite everywhere. {source.cure}")
     observation = np.empty((len(rows), len(features)), np.float32)

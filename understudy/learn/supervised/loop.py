@@ -35,7 +35,7 @@ from understudy.learn.checkpoint import (
 )
 from understudy.learn.metrics_log import MetricsLogger
 from understudy.learn.policy import misfits
-from understudy.learn.recipe import Progress, TrainingJob
+from understudy.learn.recipe import START_OVER, Progress, TrainingJob
 from understudy.learn.supervised.task import B, N, OptimizerSettings, TrainingTask
 
 LAST = "last.safetensors"
@@ -58,6 +58,16 @@ def train(
             training.run(logger, job.progress)
     with own_randomness(job.seed, place):
         return _conclude(training)
+
+
+def judge(
+    prepare: Callable[[torch.device], TrainingTask[N, B]], job: TrainingJob, split: str
+) -> dict[str, Any]:
+    """What the best weights in the job's folder are worth on a split, as in `evaluation.json`."""
+    place = usable_device(job.device)
+    with own_randomness(job.seed, place):
+        task = prepare(place)
+        return {split: task.score(task.load(job.out).to(place), split).to_json()}
 
 
 @dataclass
@@ -108,11 +118,6 @@ class Training(Generic[N, B]):
         )
         self.at = Position()
         self.means = RunningMeans()
-
-    @property
-    def cure(self) -> str:
-        """The command that starts this training over."""
-        return f"Start over: understudy train {self.task.game} {self.out.name} --fresh"
 
     def run(self, logger: MetricsLogger, progress: Progress | None) -> None:
         """Step until the recipe's last step, or until patience ends."""
@@ -180,15 +185,15 @@ class Training(Generic[N, B]):
         path = ModelFolder(self.out).checkpoint
         if not path.is_file():
             return
-        with reading_checkpoint(path, self.device, self.cure) as content:
+        with reading_checkpoint(path, self.device, START_OVER) as content:
             if content["shape"] != self.task.identity:
-                raise InputError(f"{path}: of a network of another shape. {self.cure}")
+                raise InputError(f"{path}: of a network of another shape. {START_OVER}")
             if content["seed"] != self.seed:
                 raise InputError(
-                    f"{path}: begun with seed {content['seed']}, now {self.seed}. {self.cure}"
+                    f"{path}: begun with seed {content['seed']}, now {self.seed}. {START_OVER}"
                 )
             if misfit := misfits(self.network, content["network"]):
-                raise InputError(f"{path}: {misfit}. {self.cure}")
+                raise InputError(f"{path}: {misfit}. {START_OVER}")
             self.network.load_state_dict(content["network"])
             self.optimizer.load_state_dict(content["optimizer"])
             set_random_state(content["random"], self.device)
@@ -207,7 +212,7 @@ class Training(Generic[N, B]):
             raise InputError(
                 f"{self.out}: the {what} is {value} after step {self.at.step}, so training ends. "
                 "Lower the recipe's learning_rate or gradient_norm_max, or look for extreme "
-                f"features. {self.cure}"
+                f"features. {START_OVER}"
             )
 
 

@@ -3,8 +3,10 @@
 from dataclasses import Field
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import mse_loss
 
 from understudy.learn.base import Loss
 from understudy.learn.distributions import MaskedCategorical
@@ -23,6 +25,19 @@ class Considered(NamedTuple):
     action: Int[Tensor, "N H"]
     legal: Bool[Tensor, "N O"]
     outcome: Float[Tensor, " N"]
+    """Not a number where nobody knows how the match ended."""
+
+    def value_error(self) -> Tensor:
+        """Mean squared error of the value, over the decisions whose outcome is known."""
+        known = self.outcome.isfinite()
+        target = torch.where(known, self.outcome, self.value.detach())
+        # With all known the factor is exactly 1; with none there is no error at all.
+        return mse_loss(self.value, target) * (len(known) / known.sum().clamp(min=1))
+
+    def advantage(self) -> Tensor:
+        """How much better it ended than expected; 0, neither better nor worse, if unknown."""
+        surprise = self.outcome - self.value.detach()
+        return torch.where(self.outcome.isfinite(), surprise, torch.zeros_like(surprise))
 
 
 def consider(policy: FactoredPolicy, batch: Batch | Sequences) -> Considered:

@@ -14,10 +14,10 @@ from understudy.data.shards import whole_shards
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
 from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
-from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, start_weights
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, start_weights, started
 from understudy.learn.supervised.dataset import Batch, Batches, Beside
 from understudy.learn.supervised.evaluate import Score, evaluate
-from understudy.learn.supervised.loop import train
+from understudy.learn.supervised.loop import judge, train
 from understudy.learn.supervised.objective import Objective
 from understudy.learn.supervised.plans import Statistic
 from understudy.learn.supervised.sequences import SequenceBatches, Sequences, whole_matches
@@ -84,9 +84,9 @@ class PolicyRecipe(OptimizerSettings):
         return ("description", *remembering, *(() if self.plans else ("plans", "statistic")))
 
     def with_options(self, name: str, options: TrainOptions) -> "PolicyRecipe":
-        """With a memory or plans; one that goes on from a model may go on from another."""
+        """With a memory or plans, with given weights, or on from another model than its own."""
         further = ["start"] if self.start else ["plans"] if self.statistic else []
-        told = options.taken_by(name, "memory", *further)
+        told = started(options.taken_by(name, "memory", "init", *further))
         try:
             return replace(self, **told)
         except ValueError as mistake:
@@ -102,6 +102,11 @@ class PolicyRecipe(OptimizerSettings):
         """Train into the job's folder, or go on there; returns what `evaluation.json` holds."""
         start = None if self.start is None else job.run.find_model(self.start)
         return train(partial(self.prepare, job.run.samples, start, job.seed), job)
+
+    def judge(self, job: TrainingJob, split: str) -> dict[str, Any]:
+        """What the model in the job's folder is worth on a split of the run's samples."""
+        as_it_is = replace(self, start=str(job.out), memory=0, plans=0)
+        return judge(partial(as_it_is.prepare, job.run.samples, job.out, job.seed), job, split)
 
     def prepare(
         self, samples: Path, start: Path | None, seed: int, device: torch.device

@@ -11,12 +11,13 @@ from understudy.report.charts.frame import NOTHING
 from understudy.report.charts.heat import heat_map
 from understudy.report.charts.intervals import Interval, box_chart, interval_chart
 from understudy.report.charts.lines import Mark, line_chart
-from understudy.report.charts.tables import Cell, table, tiles
+from understudy.report.charts.tables import Cell, Link, table, tiles
 
 __all__ = [
     "NOTHING",
     "Cell",
     "Interval",
+    "Link",
     "Mark",
     "bar_chart",
     "box_chart",

@@ -44,7 +44,7 @@ class Axis:
         decimals = max(0, -math.floor(math.log10(gap) + 1e-9))
         decimals += abs(gap * 10**decimals - round(gap * 10**decimals)) > 1e-6  # steps of 2.5
         ending = "\u00a0%" if unit == "percent" else ""
-        return [f"{tick * scale:.{decimals}f}{ending}" for tick in self.ticks]
+        return [f"{tick * scale:z.{decimals}f}{ending}" for tick in self.ticks]
 
 
 def finite(value: object) -> float | None:
@@ -66,7 +66,7 @@ def written(value: float | None, unit: Unit = "number") -> str:
     if number is None:
         return "-"
     if unit == "percent":
-        return f"{number * 100:.1f}\u00a0%"
+        return f"{number * 100:z.1f}\u00a0%"  # z: no -0.0
     if 0 < abs(number) < 1e-3:
         return _scientific(number)
     for least, size, letter in ((1e12, 0.0, ""), (1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):

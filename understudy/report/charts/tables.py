@@ -2,11 +2,20 @@
 
 from collections.abc import Collection, Sequence
 from html import escape
+from typing import NamedTuple
 
 from understudy.report.charts.axis import Unit, finite, written
 from understudy.report.charts.frame import NOTHING
 
-Cell = str | float | None
+
+class Link(NamedTuple):
+    """Words that lead somewhere."""
+
+    words: str
+    address: str
+
+
+Cell = str | float | None | Link
 
 
 def table(
@@ -48,19 +57,26 @@ def table(
 def tiles(facts: Sequence[tuple[str, Cell]]) -> str:
     """A few large numbers, each with what it means below it."""
     boxes = (
-        f"<div><b>{escape(value if isinstance(value, str) else written(value))}</b>"
-        f"<span>{escape(name)}</span></div>"
+        f"<div><b>{escape(_words(value))}</b><span>{escape(name)}</span></div>"
         for name, value in facts
     )
     return f'<div class="tiles">{"".join(boxes)}</div>'
 
 
+def _words(cell: Cell) -> str:
+    if isinstance(cell, Link):
+        return cell.words
+    return cell if isinstance(cell, str) else written(cell)
+
+
 def _is_numeric(cells: Sequence[Cell]) -> bool:
     known = [cell for cell in cells if cell is not None]
-    return bool(known) and not any(isinstance(cell, (str, bool)) for cell in known)
+    return bool(known) and not any(isinstance(cell, (str, bool, Link)) for cell in known)
 
 
 def _cell(cell: Cell, right: bool, unit: Unit) -> str:
+    if isinstance(cell, Link):
+        return f'<td><a href="{escape(cell.address, quote=True)}">{escape(cell.words)}</a></td>'
     if not right or isinstance(cell, str):
         return f"<td>{escape('' if cell is None else str(cell))}</td>"
     number = finite(cell)

@@ -4,7 +4,6 @@ Everything is read from `league_state.json` and `summary.json`; no game and no l
 """
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -259,23 +258,16 @@ def _opponents(name: str, state: Values) -> Panel:
 
 def _highlights(name: str, folder: Path, summary: Values) -> list[Panel]:
     """Matches to watch; a link where the replay has been written."""
-    rows = []
+    rows = list[list[charts.Cell]]()
     for one in summary["highlights"]:
         path = LeagueFolder(folder).replay(one["match"])
-        words = escape(f"{one['players'][0]} against {one['players'][1]}")
+        words: charts.Cell = f"{one['players'][0]} against {one['players'][1]}"
         if path.is_file():
-            href = escape(f"{path.relative_to(folder.parents[1]).as_posix()}", quote=True)
-            words = f'<a href="{href}">{words}</a>'
-        cells = (escape(one["kind"]), words, escape(one["winner"]), str(one["round"] or "after"))
-        line = "".join(f"<td>{cell}</td>" for cell in (*cells, escape(one["why"])))
-        rows.append(f"<tr>{line}</tr>")
+            words = charts.Link(str(words), path.relative_to(folder.parents[1]).as_posix())
+        rows.append([one["kind"], words, one["winner"], str(one["round"] or "after"), one["why"]])
     if not rows:
         return []
-    heads = "".join(f'<th scope="col">{h}</th>' for h in ("", "match", "won by", "round", "why"))
-    html = (
-        f'<div class="scroll"><table class="sortable"><thead><tr>{heads}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    html = charts.table(("", "match", "won by", "round", "why"), rows)
     return [Panel(f"Matches to watch: {name}", html, wide=True)]
 
 

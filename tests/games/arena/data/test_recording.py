@@ -358,6 +358,20 @@ def test_counts_add_up_over_shards(recordings):
     assert whole["violations"] == 0
 
 
+def test_a_match_whose_outcome_is_unknown_is_no_draw(recordings):
+    matches = recordings["matches"]
+    place = matches.schema.get_field_index("score")
+    score = [None, *matches["score"].to_pylist()[1:]]
+    told = matches.set_column(place, matches.field("score"), pa.array(score, pa.float32()))
+    unsure = {**recordings, "matches": told}
+    moves = encode(unsure, None)["moves"]
+    of_first = np.array(moves["match"].to_pylist()) == matches["match"][0].as_py()
+    outcome = moves["outcome"].to_numpy()
+    assert np.isnan(outcome[of_first]).all() and np.isfinite(outcome[~of_first]).all()
+    counts = summarise(unsure, {"moves": moves})
+    assert counts["outcome/unknown"] == of_first.sum() > 0 == counts["outcome/drawn"]
+
+
 def test_a_forbidden_action_in_a_recording_is_counted_and_made_possible(recordings):
     steps = recordings["steps"]
     views, empty = views_of(steps), np.zeros(len(steps), bool)

@@ -180,3 +180,8 @@ def test_spots_are_read_back_with_how_long_wards_stand(rows, sharp, tmp_path):
     assert life[empty] == pytest.approx(mean)
     with pytest.raises(InputError, match=r"cannot be read .* understudy train dota wards"):
         recipes.load_wards(tmp_path / "nothing.npz")
+    arrays = dict(np.load(tmp_path / "wards.npz"))
+    for name in ("life", "weights"):
+        np.savez(tmp_path / "wrong.npz", **arrays | {name: arrays[name] * np.nan})
+        with pytest.raises(InputError, match=f"'{name}' holds what is no number"):
+            recipes.load_wards(tmp_path / "wrong.npz")

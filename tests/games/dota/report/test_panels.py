@@ -12,6 +12,7 @@ from understudy.games.dota.advice.match_context import MatchContext, load_models
 from understudy.games.dota.report import panels
 from understudy.games.dota.report.item_timeline import items_panel
 from understudy.games.dota.sources.match_files import read_logs
+from understudy.games.dota.sources.synthetic import World, generate
 from understudy.pipeline import import_matches
 
 
@@ -146,3 +147,13 @@ def test_a_run_shows_who_was_first_and_how_good_its_models_are(tmp_path):
     assert value.title == "Value: value" and again == first
     for word in ("best", "0.75", 'data-value="1234', "321", "calibrate: too sure"):
         assert word in value.html, word
+
+
+def test_made_up_matches_say_so(tmp_path):
+    run, dota = Run(tmp_path / "run"), games.load("dota")
+    import_matches.take_in(dota, run, generate(World(seed=1), 12), {"synthetic": 12})
+    (said, *_) = panels.run_panels(run)
+    assert 'class="made-up">Matches of this run are made up' in said.html
+    html = panels.match_page(run, "9000000003")
+    assert "<title>Made-up match 9000000003, patch" in html and f"{run.title}</title>" in html
+    assert 'class="made-up">This match is made up' in html

@@ -201,7 +201,7 @@ def test_folders_of_tables_are_joined_and_a_match_counts_once(tmp_path):
     (tmp_path / "new/matches.parquet").write_bytes(b"damaged")
     with pytest.raises(InputError, match="matches cannot be read"):
         read_tables(tmp_path / "new")
-    small = small_tables().pop("matches").drop_columns("patch")
+    small = small_tables().pop("matches").drop_columns("radiant_win")
     pq.write_table(small, tmp_path / "new/matches.parquet")
-    with pytest.raises(InputError, match="matches has no column 'patch'"):
+    with pytest.raises(InputError, match="matches has no column 'radiant_win'"):
         read_tables(tmp_path / "new")

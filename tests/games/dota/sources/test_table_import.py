@@ -10,6 +10,8 @@ import pytest
 
 from tests.games.dota.small_matches import made_up, small_match, small_tables, write_tables
 from understudy.errors import InputError
+from understudy.games.dota.features.encode import encode
+from understudy.games.dota.features.team_rating import Strength
 from understudy.games.dota.sources import table_import
 from understudy.games.dota.sources.match_files import read_logs
 from understudy.games.dota.sources.table_import import read_tables
@@ -101,9 +103,63 @@ def test_a_missing_folder_and_a_missing_table_are_told_apart(tmp_path):
     with pytest.raises(InputError, match=f"there is no folder {tmp_path / 'nowhere'}"):
         read_tables(tmp_path / "nowhere")
     tables = small_tables()
-    tables.pop("teamfights")
-    with pytest.raises(InputError, match=r"no teamfights\.parquet\. Give a folder with every"):
+    tables.pop("state_team_minute")
+    with pytest.raises(InputError, match=r"no state_team_minute\.parquet\. It takes matches, "):
         read_tables(write_tables(tmp_path, tables))
+
+
+CORE = {
+    "matches": ["match_id", "radiant_win"],
+    "state_team_minute": ["match_id", "t", "radiant_gold_adv", "radiant_xp_adv"],
+    "state_player_minute": ["match_id", "t", "gold", "xp", "lh", "dn"],
+}
+
+
+def seeds_tables(tables):
+    """The three tables of the seed's value model, with its columns."""
+    found = {name: tables[name].select(columns) for name, columns in CORE.items()}
+    patch = {row["match_id"]: row["patch"] for row in tables["matches"].to_pylist()}
+    for name in ("state_team_minute", "state_player_minute"):
+        numbers = found[name]["match_id"].to_pylist()
+        found[name] = found[name].append_column("patch", pa.array([patch[n] for n in numbers]))
+    team = pc.cast(pc.greater_equal(tables["state_player_minute"]["slot_idx"], 5), pa.int8())
+    found["state_player_minute"] = found["state_player_minute"].append_column("team", team)
+    return found
+
+
+def test_the_seeds_three_tables_are_enough(tables, tmp_path):
+    folder = write_tables(tmp_path, seeds_tables(tables))
+    found = read(folder)
+    for name in ("state_team_minute", "state_player_minute"):
+        assert found[name].equals(tables[name]), name
+    outline = found["matches"]
+    assert outline["patch"].equals(tables["matches"]["patch"])
+    assert outline["start_time"].equals(outline["match_id"])  # numbers follow time
+    rows = pc.value_counts(tables["state_team_minute"]["match_id"]).to_pylist()
+    counts = {row["values"]: row["counts"] for row in rows}
+    assert outline["n_min"].to_pylist() == [counts[n] for n in outline["match_id"].to_pylist()]
+    assert len(found["players"]) == 10 * len(outline) and len(found["events"]) == 0
+    [batch] = read_tables(folder)
+    assert batch.missing["matches without events"] == len(outline)
+    assert "matches without matches" not in batch.missing
+    known = {number: Strength(0.0, 0.0, 1.0, 0.0) for number in outline["match_id"].to_pylist()}
+    whole = encode(tables, known)["value"]
+    alone = encode(found, known)["value"]
+    assert len(alone) == len(whole) > 0
+    for name in ("y_win", "y_dgold_adv", "patch"):
+        assert alone[name].equals(whole[name])
+
+
+def test_what_does_not_follow_is_named(tables, tmp_path):
+    without = seeds_tables(tables)
+    for name in ("state_team_minute", "state_player_minute"):
+        without[name] = without[name].drop_columns("patch")
+    with pytest.raises(InputError, match="neither matches nor the minutes have a column 'patch'"):
+        read(write_tables(tmp_path / "a", without))
+    without = seeds_tables(tables)
+    without["state_player_minute"] = without["state_player_minute"].drop_columns("team")
+    with pytest.raises(InputError, match="has neither 'slot_idx' nor 'team'"):
+        read(write_tables(tmp_path / "b", without))
 
 
 @pytest.mark.parametrize("table", RECORDINGS, ids=lambda table: table.name)

@@ -100,6 +100,8 @@ def test_what_is_written_is_read_back_to_nine_digits(fitted, tmp_path):
         lambda content: content | {"spread": ["much"]},
         lambda content: content | {"weights": None, "seen": []},
         lambda content: [content],
+        lambda content: content | {"spread": [float("nan"), *content["spread"][1:]]},
+        lambda content: content | {"weights": {"y_win": [float("inf")] * len(content["spread"])}},
     ],
 )
 def test_a_file_that_is_no_model_says_how_to_make_one(change, fitted, tmp_path):

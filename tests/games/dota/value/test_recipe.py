@@ -23,6 +23,7 @@ from understudy.pipeline import encode as encode_stage
 from understudy.pipeline import import_matches as import_matches_stage
 from understudy.pipeline import report as report_stage
 from understudy.pipeline import train as train_stage
+from understudy.pipeline.train import evaluate
 
 GAME = games.load("dota")
 WORLD = World(seed=2)
@@ -170,6 +171,12 @@ def test_the_quick_comparison_is_fitted_judged_and_printed(run, tmp_path, capsys
     assert scores["best"]["dgold_rmse"] < scores["constant"]["dgold_rmse"]
     assert scores["LR-7"]["beside_bar"]["mean"] == 0
     assert [row["matches"] for row in evaluation["few_shot"]] == [25, 50, 100, 200]
+    judged = evaluate(run.model("value-quick"), split="test")["test"]
+    ours = evaluation["line_up"]["best"]
+    assert judged["rows"] == evaluation["rows"]
+    assert judged["log_loss"] == pytest.approx(ours["log_loss"], abs=1e-4)
+    assert judged["auc"] == pytest.approx(ours["auc"], abs=1e-3)
+    assert evaluate(run.model("value-quick"))["val"]["rows"] != judged["rows"]
     again = train_stage.train(GAME, run, "value-quick", seed=1)
     assert again == evaluation  # read, not fitted again
     print_comparison(evaluation)

@@ -199,10 +199,10 @@ def test_weights_that_are_no_numbers_are_named(l3, tmp_path):
 
 def test_a_renamed_feature_makes_weights_old(monkeypatch):
     before = feature_names()
-    renamed = {"cash" if name == "balance" else name: what for name, what in f.STATIC.items()}
-    monkeypatch.setattr(f, "STATIC", renamed)
+    renamed = tuple("cash" if name == "balance" else name for name in f.STATIC)
+    monkeypatch.setitem(inputs.GROUPS, "static", renamed)
     assert feature_names() != before
-    monkeypatch.setattr(f, "STATIC", dict(reversed(renamed.items())))
+    monkeypatch.setitem(inputs.GROUPS, "static", tuple(reversed(tuple(f.STATIC))))
     assert feature_names() != before
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.small_runs import assert_refused, understudy
+from tests.small_runs import a_disk_that_takes_files_up_to, assert_refused, understudy
 from understudy.data.players import PlayerRef
 from understudy.data.runs import WEIGHTS, Run
 from understudy.errors import InputError
@@ -86,7 +86,7 @@ def wild(monkeypatch):
     monkeypatch.setattr(
         catalogue,
         "load_for_world",
-        lambda names, track: [Wild if n == "Wild" else load(n, track) for n in names],
+        lambda names, track, own=None: [Wild if n == "Wild" else load(n, track) for n in names],
     )
 
 
@@ -387,6 +387,29 @@ def test_the_command_writes_a_trace_beside_its_recording(tmp_path):
     assert_refused(understudy(f"{RECORD} {run.folder}"), "trace was true, now null")
     assert understudy(f"{RECORD} {run.folder} --fresh").code == 0
     assert not run.trace.exists()
+
+
+@pytest.mark.parametrize("simulator", ["engine", "scml"])
+def test_a_trace_that_cannot_be_written_ends_the_task_and_is_no_agents_fault(tmp_path, simulator):
+    run = Run(tmp_path / "run")
+    run.trace.mkdir(parents=True)  # a folder in its place
+    command = f"{RECORD} {run.folder} --trace --simulator {simulator}"
+    assert_refused(understudy(command), f"cannot write {run.trace}", "Is a directory")
+    assert not list(run.recordings.glob("*.parquet"))
+    run.trace.rmdir()
+    assert understudy(command).code == 0  # and the same command goes on
+    (results,) = run.recordings.glob("results-*.parquet")
+    assert read_trace(run.trace) and results
+
+
+def test_a_trace_on_a_full_disk_holds_whole_lines(tmp_path):
+    run = Run(tmp_path / "run")
+    with a_disk_that_takes_files_up_to(3000):
+        done = understudy(f"{RECORD} {run.folder} --trace")
+    assert_refused(done, f"cannot write {run.trace}")
+    assert 0 < run.trace.stat().st_size <= 3000
+    assert run.trace.read_bytes().endswith(b"}\n")
+    assert not list(run.recordings.glob("*.parquet"))
 
 
 def test_only_players_with_layers_can_be_traced(tmp_path):

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from tests.games.scml.batch.plain import digests
+from understudy.errors import InputError
 from understudy.games.scml.batch.players.ask import NATIVE
 from understudy.games.scml.batch.setup import Seat, record_of
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.engine.config import draw
 from understudy.games.scml.reference.verify import Case
-from understudy.games.scml.reference.verify_batch import compare_batch
+from understudy.games.scml.reference.verify_batch import comparable, compare_batch
 
 WORLDS = [
     ("std", (4, 3), 25, 11),
@@ -48,6 +49,19 @@ def test_every_contract_profit_price_and_score_is_that_of_the_hosting_engine(set
     comparison = compare_batch(case(*setting))
     assert comparison.differences == []
     assert comparison.contracts > 20
+
+
+@pytest.mark.parametrize("track", ["std", "oneshot"])
+def test_hrl_is_compared_too(track):
+    """Asked by the compiled world, one decision after the other."""
+    name = "Steward" if track == "std" else "EqualDist"
+    players = ("HRL", "Greedy", "HRL", name)
+    comparison = compare_batch(Case(track, "hrl", players, (2, 2), 20, 3))
+    assert comparison.differences == []
+    assert comparison.signed["HRL"] > 10
+    assert comparable(["HRL", "HorizonAware", "Greedy"], track) == ["HRL", "Greedy"]
+    with pytest.raises(InputError, match="HorizonAware: none of them is part"):
+        comparable(["HorizonAware"], track)
 
 
 def test_everybody_plays_and_some_go_bankrupt_in_these_worlds():

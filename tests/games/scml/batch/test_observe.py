@@ -5,6 +5,7 @@ import pytest
 from tests.games.scml.batch import live
 from understudy.games.scml.batch.observe import questions_of
 from understudy.games.scml.batch.worlds import Log, Worlds
+from understudy.games.scml.engine.config import draw
 from understudy.games.scml.view.observe import observed
 
 PLAYERS = ["HRL", "HRL", "Watched L1", "Watched L1", "Greedy", "Random", "Steward"]
@@ -32,3 +33,15 @@ def compare(config, players, seed, conserve):
 def test_columns_and_features_are_those_of_live_play(seed):
     config, players = live.mixed(seed, PLAYERS)
     assert compare(config, players, seed, seed % 2 == 1) > 20
+
+
+def test_an_offer_that_came_too_late_to_be_answered_is_not_remembered():
+    """Random talks to the last round, in which nobody asks what we say to it."""
+    config, players = live.mixed(0, ["HRL", "Watched L1", "Random"])
+    assert compare(config, players, 0, conserve=False) > 20
+
+
+def test_oneshot_worlds_are_remembered_alike():
+    config = draw([3, 2], 12, 5, "oneshot")
+    players = ["HRL", "Watched L1", "HRL", "Watched L1", "HRL"]
+    assert compare(config, players, 5, conserve=False) > 100

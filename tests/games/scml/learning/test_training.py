@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from tests.games.scml.memories import PLAN
 from tests.learn.fitting import fit
-from tests.small_runs import contents
+from tests.small_runs import contents, understudy
 from understudy import games
 from understudy.data.files import digest
 from understudy.data.players import PlayerRef
@@ -20,7 +20,7 @@ from understudy.data.runs import WEIGHTS, Run, read_manifest
 from understudy.data.shards import read_shard, shard_path, shard_paths, write_shard
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import read_checkpoint
+from understudy.games.scml.agent.checkpoint import joined, read_checkpoint
 from understudy.games.scml.agent.numpy_networks import Goals
 from understudy.games.scml.agent.policy import HRLPolicy
 from understudy.games.scml.learning import dagger, rewards
@@ -37,7 +37,7 @@ from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.from_recording import Recording
 from understudy.learn import metrics_log
 from understudy.learn.metrics_log import read_metrics
-from understudy.learn.recipe import TrainOptions
+from understudy.learn.recipe import TrainingJob, TrainOptions
 from understudy.pipeline import train as train_stage
 from understudy.report.run import run_panels
 
@@ -221,6 +221,51 @@ def run(trained, tmp_path):
     """The same, to spoil."""
     shutil.copytree(trained.folder, tmp_path / "run")
     return Run(tmp_path / "run")
+
+
+def test_layers_trained_apart_are_joined_as_trained_together(run):
+    whole = run.model("hrl-xf")
+    done = understudy(f"join scml {whole}/l2 {whole}/l3 {whole}/l4 --name apart", "-o", run.folder)
+    assert (done.code, done.err) == (0, "")
+    assert f"compete scml apart Penguin --out {run.folder}" in done.out
+    assert (run.model("apart") / WEIGHTS).read_bytes() == (whole / WEIGHTS).read_bytes()
+    assert read_manifest(run.model("apart"))["finished"]
+
+
+def test_layers_not_made_for_each_other_are_not_joined(run):
+    l2, l3, l4 = (read_checkpoint(run.model("hrl-xf") / name) for name in ("l2", "l3", "l4"))
+    assert set(joined(l2, l3, l4).layers) == {"l2", "l3", "l4"}
+    other = {name: values + 1 for name, values in l2.layers["l2"].items()}
+    with pytest.raises(InputError, match="goals of another L2"):
+        joined(replace(l2, layers={"l2": other}), l3, l4)
+    with pytest.raises(InputError, match="L3 learnt without goals"):
+        joined(l2, replace(l3, about=replace(l3.about, goals=False)), l4)
+    with pytest.raises(InputError, match="different horizons"):
+        joined(l2, l3, replace(l4, about=replace(l4.about, horizons=(0,))))
+    with pytest.raises(InputError, match="lack layer l2"):
+        joined(l4, l3, l4)
+
+
+def test_a_trained_agent_is_judged_again_layer_by_layer(run):
+    known = json.loads((run.model("hrl-xf") / "evaluation.json").read_text())
+    job = TrainingJob(run=run, out=run.model("hrl-xf"))
+    for split in ("val", "test"):
+        found = WHOLE.judge(job, split)
+        assert found[split] == known[split]
+        for name, layer in known["layers"].items():
+            assert found["layers"][name] == {split: layer[split]}
+
+
+def test_the_whole_begins_with_given_weights(run, tmp_path):
+    still = {"learning_rate": 1e-12, "steps": 1}
+    parts = {name: replace(getattr(WHOLE, name), **still) for name in ("l2", "l3", "l4")}
+    on = replace(WHOLE, **parts, init=run.model("hrl-xf"))
+    assert on.inputs(run)["weights"] == [run.model("hrl-xf") / WEIGHTS]
+    fit(on, run.samples, run.model("on"))
+    before, after = (read_checkpoint(run.model(name)).layers for name in ("hrl-xf", "on"))
+    for layer, weights in before.items():
+        for name, values in weights.items():
+            assert np.allclose(values, after[layer][name], atol=1e-6), (layer, name)
 
 
 def test_l3_that_goes_on_keeps_the_other_layers(run):
@@ -439,13 +484,16 @@ def test_an_expert_that_cannot_look_on_is_refused(tmp_path, samples):
 
 @pytest.fixture
 def played_here(monkeypatch):
-    """Short worlds, played one after the other."""
-    monkeypatch.setattr(
-        dagger.workers,
-        "run",
-        lambda function, tasks, **rest: [function(task) for task in tasks.values()] and [],
-    )
+    """Short worlds, played one after the other; the workers that were asked for."""
+    asked = []
+
+    def run(function, tasks, *, workers, **rest):
+        asked.append(workers)
+        return [function(task) for task in tasks.values()] and []
+
+    monkeypatch.setattr(dagger.workers, "run", run)
     monkeypatch.setattr(dagger, "Tournament", _short)
+    return asked
 
 
 def test_dagger_plays_learns_and_resumes(run, played_here):
@@ -459,7 +507,8 @@ def test_dagger_plays_learns_and_resumes(run, played_here):
     assert set(read_checkpoint(run.model("with-goals")).layers) == {"l2", "l3", "l4"}
     with pytest.raises(StoppedError):
         fit(recipe, run.samples, run.model("dagger"), progress=stop_at(6))
-    found = fit(recipe, run.samples, run.model("dagger"))
+    found = fit(recipe, run.samples, run.model("dagger"), workers=2)
+    assert played_here[-1] == 2 and found["expert"] == "Steward"
     rounds = [run.model("dagger") / f"round-{k}" for k in (1, 2)]
     first, second = (len(shard_paths(one / "samples", ROUND_SAMPLES)) for one in rounds)
     assert len(shard_paths(run.samples, ROUND_SAMPLES)) < first < second
@@ -467,6 +516,43 @@ def test_dagger_plays_learns_and_resumes(run, played_here):
     HRLPolicy(read_checkpoint(run.model("dagger")))
     titles = [panel.title for panel in run_panels(run, [])]
     assert "dagger / round-1: loss" in titles and "dagger / round-2: loss" in titles
+
+
+def test_the_expert_that_was_cloned_looks_on_unless_another_is_named(samples, tmp_path):
+    recipe = RECIPES["dagger"]
+    assert recipe.looking_on(samples) == PlayerRef("Steward")
+    assert replace(recipe, expert="Penguin").looking_on(samples) == PlayerRef("Penguin")
+    mine = tmp_path / "mine.py"
+    mine.write_text("from scml.std.agents import SyncRandomStdAgent as Mine\n")
+    own = replace(recipe, expert=f"{mine}:Mine").looking_on(samples)
+    assert (own.name, own.code.place) == ("Mine", str(mine))
+    with pytest.raises(InputError, match=r"no SCML agent 'Stewart' \(did you mean Steward\?\)"):
+        replace(recipe, expert="Stewart").looking_on(samples)
+
+
+@pytest.mark.parametrize(
+    ("players", "words"),
+    [
+        (["Mine"], r"of Mine, who is not in the catalogue.*--expert FILE\.py:Mine"),
+        (["AS0", "Steward"], "decisions of AS0, Steward; say which expert"),
+        ([], "decisions of nobody"),
+    ],
+)
+def test_whom_to_ask_must_be_known(players, words, samples, tmp_path):
+    [first, *_] = shard_paths(samples, ROUND_SAMPLES)
+    rows = read_shard(first, ROUND_SAMPLES).slice(0, len(players))
+    index = rows.schema.get_field_index("player")
+    told = rows.set_column(index, rows.schema.field("player"), pa.array(players, pa.string()))
+    write_shard(shard_path(tmp_path, ROUND_SAMPLES, "00000"), told)
+    with pytest.raises(InputError, match=words):
+        RECIPES["dagger"].looking_on(tmp_path)
+
+
+def test_an_expert_can_be_named_to_dagger_alone():
+    options = TrainOptions(own={"expert": "Penguin"})
+    assert RECIPES["dagger"].with_options("dagger", options).expert == "Penguin"
+    with pytest.raises(InputError, match="'l3' takes no option 'expert'"):
+        RECIPES["l3"].with_options("l3", options)
 
 
 def _short(**named):

@@ -5,7 +5,10 @@ import csv
 import pytest
 
 from understudy.data.players import PlayerRef
-from understudy.games.scml.recording.csv_export import write_csv
+from understudy.data.shards import shard_path, write_shard
+from understudy.errors import InputError
+from understudy.games.scml.recording.csv_export import write_all, write_csv
+from understudy.games.scml.recording.tables import RECORDINGS
 from understudy.games.scml.tournament import play as match
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play
@@ -41,11 +44,32 @@ def written(tmp_path_factory):
         recordings = play([plan]).recordings
     folder = tmp_path_factory.mktemp("csv")
     write_csv(folder, recordings)
+    _elsewhere(folder / "deep" / "csv", recordings)
     files = {}
     for path in (folder / "m").iterdir():
         with path.open(newline="") as file:
             files[path.stem] = list(csv.DictReader(file))
     return worlds[0], files
+
+
+def _elsewhere(folder, recordings):
+    """A world whose name leads elsewhere is not written, from memory or from files."""
+    named = {
+        name: table.set_column(
+            table.column_names.index("match"),
+            table.schema.field("match"),
+            [["../../x"] * len(table)],
+        )
+        for name, table in recordings.items()
+        if "match" in table.column_names
+    }
+    with pytest.raises(InputError, match=r"'\.\./\.\./x'"):
+        write_csv(folder, recordings | named)
+    for table in RECORDINGS:
+        write_shard(shard_path(folder, table, "0"), (recordings | named)[table.name])
+    with pytest.raises(InputError, match=r"match '\.\./\.\./x' means a folder"):
+        write_all(folder)
+    assert not any(folder.parents[1].rglob("x"))
 
 
 def test_a_world_has_four_files(written):

@@ -249,7 +249,7 @@ def test_an_unknown_world_names_some_that_exist(run, tmp_path):
 
 
 def test_the_game_replays_and_the_report_shows_two_configurations(run, tmp_path):
-    assert GAME.replay(run, "whole") == world_page(find_world(run, "whole"))
+    assert GAME.replay(run, "whole") == world_page(find_world(run, "whole"), run.title)
     (panel,) = explorer_panels(run)
     assert panel.html.count('class="scml-world"') == 2  # one of each configuration
     assert explorer_panels(Run(tmp_path)) == []

@@ -22,9 +22,9 @@ from understudy.games.scml.tournament.design import (
     Tournament,
     design_named,
     plan,
-    schedule,
     simulator_named,
 )
+from understudy.games.scml.tournament.schedule import schedule
 
 
 def tournament(names="Penguin,AS0,Xeno,Greedy,Random", field="official", **options):

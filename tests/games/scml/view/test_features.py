@@ -14,7 +14,8 @@ from understudy.games.scml import kernels
 from understudy.games.scml.batch import kernels as batch_kernels
 from understudy.games.scml.batch.learnt import kernels as learnt_kernels
 from understudy.games.scml.domain import DAYS
-from understudy.games.scml.view import day_features, negotiation_features, observe, turns
+from understudy.games.scml.learning.online import kernels as online_kernels
+from understudy.games.scml.view import day_features, memory, negotiation_features, observe, turns
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view.columns import packed
 from understudy.games.scml.view.commitments import empty_book
@@ -67,7 +68,7 @@ def names_in(where, tables):
 
 @pytest.fixture(scope="module")
 def found():
-    modules = day_features, negotiation_features, turns
+    modules = day_features, negotiation_features, memory, turns
     return Counter(pair for module in modules for pair in written(inspect.getsource(module)))
 
 
@@ -79,7 +80,7 @@ def test_every_feature_is_written_by_its_name_exactly_once(found, table):
     assert by_name == dict.fromkeys(named, 1)
 
 
-@pytest.mark.parametrize("module", [day_features, negotiation_features, turns])
+@pytest.mark.parametrize("module", [day_features, negotiation_features, memory, turns])
 def test_no_feature_is_written_by_a_number(module):
     for node in ast.walk(ast.parse(inspect.getsource(module))):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
@@ -116,9 +117,10 @@ def test_nothing_is_left_over_from_before():
 @pytest.mark.parametrize(
     "where, rooms",
     [
-        (kernels, "[!b]*/**/*.py"),
+        (kernels, "[!b]*/*.py"),
         (batch_kernels, "batch/*.py batch/players/**/*.py"),
         (learnt_kernels, "batch/learnt/*.py"),
+        (online_kernels, "learning/online/*.py"),
     ],
 )
 def test_compiled_code_is_forgotten_when_any_of_its_sources_changes(where, rooms):

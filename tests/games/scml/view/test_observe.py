@@ -80,6 +80,7 @@ def test_every_feature_says_something(world):
     found = o.observed(columns)
     fixed = {"length", "lines", "levels", "horizon", "perishable", "stock_falls", "opens"}
     fixed |= {"disposal_cost", "storage_cost", "suppliers", "consumers", "stock", "days_ahead"}
+    fixed |= {"stock_log"}
     for name, k in STATIC.items():
         assert name in fixed or np.ptp(found.static[:, k]) > 0, name
     if columns.facts[0, 5] == 0:  # OneShot

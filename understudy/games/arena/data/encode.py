@@ -39,7 +39,7 @@ def _moves(matches: pa.Table, steps: pa.Table, match: Array, slot: Array, names:
     features = observe.features(views)
     choices = codec.encode(actions_of(steps))
     legal, forbidden = admitting(MOVES, observe.legal(views), choices)
-    score = pc.fill_null(matches["score"], 0.0).to_numpy()[match]
+    score = pc.fill_null(matches["score"], np.nan).to_numpy()[match]
     # A match and its rematch share a seed and so a split; a log has no seed but its name.
     groups = pc.coalesce(matches["seed"].cast(pa.string()), matches["match"]).to_pylist()
     return MOVES.table.build(
@@ -76,7 +76,8 @@ def summarise(
         for row in pc.value_counts(moves[name]).to_pylist():
             counts[f"{name}/{row['values']}"] = row["counts"]
     outcome = moves["outcome"].to_numpy()
-    for label, hits in (("won", outcome > 0), ("drawn", outcome == 0), ("lost", outcome < 0)):
+    ends = {"won": outcome > 0, "drawn": outcome == 0, "lost": outcome < 0}
+    for label, hits in (ends | {"unknown": np.isnan(outcome)}).items():
         counts[f"outcome/{label}"] = int(hits.sum())
     for head, options in codec.HEADS.items():
         for option, count in enumerate(np.bincount(moves[head].to_numpy(), minlength=options)):

@@ -8,6 +8,7 @@ from understudy.games.arena.codec.features import FEATURES, MEMORY_STEPS
 from understudy.games.arena.data.tables import RECORDED_VIEW
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
+from understudy.names import fault_of_place, shown
 
 # Our name for a key: the names it goes by. The first that is there counts.
 _SYNONYMS: Final = {
@@ -182,6 +183,19 @@ def text_of(given: Any, what: str) -> str:
     if isinstance(given, bool) or not isinstance(given, str | int):
         raise LineError(f"{what} is {short(given)}, not a name or a number")
     return utf8(str(given))
+
+
+def player_of(line: Mapping[str, Any]) -> str | None:
+    """Who played, where a line says so."""
+    text = text_of(line["player"], "player") if "player" in line else None
+    return name_of(text, "player") if text else text
+
+
+def name_of(text: str, what: str) -> str:
+    """The same text; LineError where it may stand for no match or player."""
+    if fault := fault_of_place(text):
+        raise LineError(f"{what} {shown(text)} {fault}")
+    return text
 
 
 def utf8(text: str) -> str:

@@ -26,7 +26,9 @@ from understudy.games.arena.data.log_lines import (
     extras_of,
     finite,
     flag_of,
+    name_of,
     outcome_of,
+    player_of,
     short,
     text_of,
     under_our_names,
@@ -129,7 +131,7 @@ def _read_manifest(
             if stream in outcomes:
                 raise LineError(f"{outcomes[stream].place} has told of {stream} already")
             line = under_our_names(record)
-            player = text_of(line["player"], "player") if "player" in line else None
+            player = player_of(line)
             score = outcome_of(line.get("outcome"))
             outcomes[stream] = _Outcome(place, score, player, extras_of(line, record))
         except (LineError, RecursionError) as failure:
@@ -258,9 +260,9 @@ class _Log:
     def _match_name(self, given: Any) -> str:
         """Unlike any of another file, because no file lies below another."""
         if given is not None:
-            return f"{self.source}/{text_of(given, 'match')}"
+            return name_of(f"{self.source}/{text_of(given, 'match')}", "match")
         parent = self.source.rpartition("/")[0]
-        return parent if self.live and parent else self.source
+        return name_of(parent if self.live and parent else self.source, "match")
 
     def _step_number(self, given: Any, match: _Match) -> int:
         if given is None and self.live:
@@ -328,9 +330,9 @@ def _work_out_reach(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> None:
 def _seat(match: _Match, line: Mapping[str, Any]) -> tuple[int, str | None, str | None]:
     """Slot, player, and the name that tells the slot where the line does not say its number."""
     slot, label = line.get("slot"), None
-    player = text_of(line["player"], "player") if "player" in line else None
+    player = player_of(line)
     if slot is None or isinstance(slot, str):
-        label = player if slot is None else text_of(slot, "slot")
+        label = player if slot is None else name_of(text_of(slot, "slot"), "slot")
         if label is None:
             raise LineError("neither slot nor player")
         player, numbered = player or label, label[-2:] in ("0", "1", "_0", "_1")

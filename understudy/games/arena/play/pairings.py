@@ -32,5 +32,5 @@ def play_pairings(pairings: Sequence[Pairing]) -> pa.Table:
 
 
 def _both_ways(pairing: Pairing) -> tuple[tuple[PlayerRef, PlayerRef], tuple[PlayerRef, PlayerRef]]:
-    one, other = (PlayerRef(player.name, player.weights) for player in pairing.players)
+    one, other = pairing.players
     return (one, other), (other, one)

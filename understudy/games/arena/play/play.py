@@ -43,7 +43,11 @@ class Bot:
 
 
 def player(ref: PlayerRef) -> Player:
-    """The player behind a name: a bot, or a trained policy."""
+    """The player behind a name: a bot, a trained policy, or one that somebody brought."""
+    if ref.code is not None:
+        from understudy.games.arena.play.policy import ArenaOwnPolicy
+
+        return ArenaOwnPolicy(ref.code)
     if ref.weights is not None:
         from understudy.games.arena.play.policy import ArenaPolicy
 

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from understudy.data.arrays import Array
+from understudy.data.own_code import OwnCode
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.codec import features
 from understudy.games.arena.data.encode import MOVES
@@ -16,6 +17,7 @@ from understudy.games.arena.sim.state import View
 from understudy.games.arena.sim.world import World
 from understudy.learn.policy import FactoredPolicy, load_policy
 from understudy.learn.rl.acting.opponents import PolicyPlayer, plans_of
+from understudy.learn.rl.acting.own_policy import OwnPolicy
 
 _FIRST_PURPOSE = 8  # the purposes of random numbers below are taken by the world and the bots
 _PLAN_PURPOSE = 31
@@ -74,6 +76,19 @@ class ArenaPolicy:
         borders = np.cumsum(list(codec.HEADS.values()))[:-1]
         parts = np.split(probabilities, borders, axis=1)
         return dict(zip(codec.HEADS, parts, strict=True)), value
+
+
+class ArenaOwnPolicy:
+    """A policy that somebody brought, as a player of the arena."""
+
+    def __init__(self, code: OwnCode) -> None:
+        self.policy = OwnPolicy(code, codec.HEADS)
+
+    def act(self, views: View, world: World, running: Array, slot: int) -> Array:
+        """Its options; chance depends on the match and the step, as for a trained one."""
+        chance = _dice(world.seed[running], world.steps[running], slot)
+        seen = features.features(views), features.legal(views)
+        return codec.decode(self.policy.choose(*seen, chance))
 
 
 def _lots(seeds: Array, slot: int) -> Array:

@@ -20,10 +20,10 @@ _VIEWER = Viewer(
 )
 
 
-def replay_page(replay: Mapping[str, Any]) -> str:
+def replay_page(replay: Mapping[str, Any], of: str = "") -> str:
     """One match as a page of its own; keys and dropped files work anywhere on it."""
     players = " against ".join(str(name) for name in replay.get("players", ())) or "replay"
-    return _VIEWER.page(f"{replay.get('match', 'Arena')}: {players}", replay)
+    return _VIEWER.page(f"{replay.get('match', 'Arena')}: {players}", replay, of)
 
 
 def replay_panel(replays: Sequence[Mapping[str, Any]], title: str = "Replays") -> Panel:

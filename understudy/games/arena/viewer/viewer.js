@@ -229,7 +229,8 @@ class Viewer {
     const choose = () => this.show(this.matches[this.choice.selectedIndex]);
     this.title = box("av-title");
     this.choice = make("select", { "aria-label": "Replay", hidden: true, onchange: choose });
-    this.file = make("input", { type: "file", accept: ".json,.html", multiple: true, hidden: true });
+    this.file = make("input", { type: "file", accept: ".json,.html", multiple: true, hidden: true,
+      "aria-label": "Files to open" });
     this.file.onchange = () => this.open([...this.file.files]).then(() => { this.file.value = ""; });
     const text = (label, onclick) =>
       make("button", { type: "button", className: "av-text", textContent: label, onclick });

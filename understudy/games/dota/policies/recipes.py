@@ -6,10 +6,12 @@ by match. Decisions are read from the recordings.
 
 import json
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -225,15 +227,15 @@ def save_items(path: Path, policy: next_item.NextItem) -> None:
 
 def load_items(path: Path) -> next_item.NextItem:
     """The policy that `save_items` wrote."""
-    with _opened(path, "items") as arrays:
-        if tuple(arrays["items"].tolist()) != inventory.item_keys():
-            raise InputError(f"{path} knows other items. Train again: understudy train dota items")
-        counts = {}
-        for number, name in enumerate(next_item.FREQUENCY_TABLES):
-            keys, table = arrays[f"keys_{number}"], arrays[f"counts_{number}"]
-            lines = table.astype(np.float32)
-            counts[name] = dict(zip(keys.tolist(), lines, strict=True))
-        return next_item.NextItem(next_item.FrequencyTables(counts), arrays["weights"])
+    arrays = _arrays(path, "items")
+    if tuple(arrays["items"].tolist()) != inventory.item_keys():
+        raise InputError(f"{path} knows other items. Train again: understudy train dota items")
+    counts = {}
+    for number, name in enumerate(next_item.FREQUENCY_TABLES):
+        keys, table = arrays[f"keys_{number}"], arrays[f"counts_{number}"]
+        lines = table.astype(np.float32)
+        counts[name] = dict(zip(keys.tolist(), lines, strict=True))
+    return next_item.NextItem(next_item.FrequencyTables(counts), arrays["weights"])
 
 
 def save_wards(path: Path, policy: wards.WardSpots, train: wards.Placements) -> None:
@@ -252,10 +254,10 @@ def save_wards(path: Path, policy: wards.WardSpots, train: wards.Placements) -> 
 
 def load_wards(path: Path) -> tuple[wards.WardSpots, Floats]:
     """What `save_wards` wrote: the policy, and seconds a ward stands, by cell."""
-    with _opened(path, "wards") as arrays:
-        names = list(wards.counted(_no_wards()))
-        counts = {name: arrays[f"counts_{k}"].astype(np.float64) for k, name in enumerate(names)}
-        return wards.WardSpots(counts, arrays["weights"]), arrays["life"]
+    arrays = _arrays(path, "wards")
+    names = list(wards.counted(_no_wards()))
+    counts = {name: arrays[f"counts_{k}"].astype(np.float64) for k, name in enumerate(names)}
+    return wards.WardSpots(counts, arrays["weights"]), arrays["life"]
 
 
 def _no_wards() -> wards.Placements:
@@ -264,10 +266,16 @@ def _no_wards() -> wards.Placements:
     return wards.placements(tables_of([]))
 
 
-def _opened(path: Path, recipe: str) -> Any:
+def _arrays(path: Path, recipe: str) -> dict[str, Any]:
+    """All arrays of a file; InputError where it is damaged or holds what is no number."""
     try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as failure:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        for name, values in arrays.items():
+            if values.dtype.kind == "f" and not np.isfinite(values).all():
+                raise ValueError(f"'{name}' holds what is no number")
+        return arrays
+    except (OSError, ValueError, EOFError, AttributeError, BadZipFile, zlib.error) as failure:
         raise InputError(
             f"{path} cannot be read ({failure}). Train it: understudy train dota {recipe}"
         ) from failure

@@ -15,6 +15,7 @@ from understudy.games.dota.advice.recommend import SIDES
 from understudy.games.dota.policies import wards
 from understudy.games.dota.report.item_timeline import items_panel
 from understudy.games.dota.report.scenarios import firsts, rates
+from understudy.games.dota.sources.synthetic import FIRST_MATCH
 from understudy.games.dota.sources.tables import EVENTS, MATCHES
 from understudy.games.dota.value.checkpoint import ValueModel
 from understudy.pipeline.game import load
@@ -31,8 +32,16 @@ def match_page(run: Run, match: str) -> str:
     if not match.isdigit():
         raise InputError(f"a match of Dota goes by its number, not '{match}'")
     context = recorded(run, int(match))
-    title = f"Match {match}, patch {context.patch}"
-    return page(title, load("dota").about, match_panels(context, load_models()))
+    made_up = [_made_up_panel("This match is")] if int(match) >= FIRST_MATCH else []
+    title = f"{'Made-up match' if made_up else 'Match'} {match}, patch {context.patch}"
+    panels = [*made_up, *match_panels(context, load_models())]
+    return page(title, load("dota").about, panels, tab=f"{title} · {run.title}")
+
+
+def _made_up_panel(what: str) -> Panel:
+    html = f'<p class="made-up">{what} made up: no match of Dota 2 went like this.</p>'
+    note = "games/dota/sources/synthetic.py draws them, by rules whose chances are known."
+    return Panel("Made up", html, note=note, wide=True)
 
 
 def match_panels(context: MatchContext, models: Models) -> list[Panel]:
@@ -185,7 +194,8 @@ def _wards_panel(context: MatchContext) -> Panel:
         f'<div class="wards">{keys}<svg viewBox="0 0 {MAP} {MAP}" role="img" '
         'aria-label="Observer wards">'
         f"{''.join(dots)}</svg><label>Standing at <output>any time</output>"
-        f'<input class="ward-time" type="range" min="0" max="{last // 60}" value="0"/>'
+        '<input class="ward-time" type="range" aria-label="Minute" min="0" '
+        f'max="{last // 60}" value="0"/>'
         "</label></div>"
     )
     return Panel("Wards", html, note="Hover for who and how long.", head=_SLIDER)
@@ -201,7 +211,15 @@ def run_panels(run: Run) -> list[Panel]:
         evaluation = json.loads(path.read_text())
         if "line_up" in evaluation:
             panels.append(_comparison_panel(path.parent.name, evaluation))
-    return [*panels, *_scenario_panels(run)]
+    made_up = [_made_up_panel("Matches of this run are")] if _has_made_up(run) else []
+    return [*made_up, *panels, *_scenario_panels(run)]
+
+
+def _has_made_up(run: Run) -> bool:
+    return any(
+        (shards.read_shard(path, MATCHES, ["match_id"])["match_id"].to_numpy() >= FIRST_MATCH).any()
+        for path in run.recordings.glob(f"{MATCHES.name}-*.parquet")
+    )
 
 
 def _scenario_panels(run: Run) -> list[Panel]:

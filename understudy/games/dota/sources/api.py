@@ -13,13 +13,14 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from understudy.data.files import writing
 from understudy.errors import InputError
 from understudy.games.dota.sources.opendota import scrubbed
+from understudy.redaction import GONE
 
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -30,7 +31,7 @@ class Api:
 
     address: str
     """Base address, below which `matches/ID` lies."""
-    key: str | None = None
+    key: str | None = field(default=None, repr=False)
     """Sent as `api_key`, for servers that want one."""
     pause: float = 1.0
     """Seconds between requests. Down: faster, less welcome."""
@@ -79,14 +80,20 @@ class Asker:
                 return self._once(path, query)
             except urllib.error.HTTPError as answer:
                 if answer.code not in _BUSY:
-                    raise _RefusedError(
-                        f"the server says {answer.code} {answer.reason}"
-                    ) from answer
+                    said = self._hidden(f"the server says {answer.code} {answer.reason}")
+                    raise _RefusedError(said) from None  # which knows the address, and the key
                 trouble = f"{answer.code} {answer.reason}"
                 wait = max(wait, _asked_to_wait(answer))
             except (OSError, http.client.HTTPException, ValueError) as failure:
                 trouble = str(getattr(failure, "reason", failure)) or type(failure).__name__
-        raise _RefusedError(f"{self.api.tries} tries failed, the last with: {trouble}")
+        said = f"{self.api.tries} tries failed, the last with: {trouble}"
+        raise _RefusedError(self._hidden(said))
+
+    def _hidden(self, text: str) -> str:
+        """A message without the key: servers and libraries repeat what they were asked."""
+        for key in {self.api.key or "", urllib.parse.quote_plus(self.api.key or "")} - {""}:
+            text = text.replace(key, GONE)
+        return text
 
     def _once(self, path: str, query: dict[str, Any]) -> Any:
         if self.api.key:

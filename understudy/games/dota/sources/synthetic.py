@@ -34,7 +34,9 @@ LUCK = 4000.0
 EARNED = 2200.0
 """Gold of a whole team in a minute."""
 _SHARES = np.array([0.30, 0.25, 0.20, 0.13, 0.12])
-_FIRST_MATCH, _FIRST_START = 9_000_000_000, 1_700_000_000
+FIRST_MATCH = 9_000_000_000
+"""The number of the first; matches that were played have smaller ones."""
+_FIRST_START = 1_700_000_000
 _GAP = 7200  # seconds between the beginnings of matches: each ends before the next begins
 
 Columns = dict[str, Any]
@@ -85,7 +87,7 @@ class _Batch:
 
     def __init__(self, world: World, start: int, count: int, total: int) -> None:
         self.rng = rng = np.random.default_rng([world.seed, 1, start])
-        self.ids = _FIRST_MATCH + np.arange(start, start + count)
+        self.ids = FIRST_MATCH + np.arange(start, start + count)
         self.began = _FIRST_START + _GAP * np.arange(start, start + count)
         era = np.arange(start, start + count) * len(world.patches) // total
         self.patch = np.array(world.patches)[era]

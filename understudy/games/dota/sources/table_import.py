@@ -1,7 +1,8 @@
 """Import of tables that have our columns already: one Parquet file per table, or several.
 
 A folder holds `matches.parquet`, or `matches/*.parquet`, or `matches-*.parquet`, and so on for each
-table. Columns are brought to our types; what a table has besides is left behind.
+table; a run's folder will do, too. Columns are brought to our types; what a table has besides is
+left behind, and what follows from the rest may be absent (`completing.py`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from understudy.data.runs import Run
 from understudy.data.schema import Table
 from understudy.errors import InputError
+from understudy.games.dota.sources.completing import CORE, FOLLOWS, HELPS, completed
 from understudy.games.dota.sources.match_files import MATCHES_PER_BATCH
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS, in_order
 from understudy.pipeline.game import Awaited, Imported
@@ -26,8 +29,22 @@ _OTHER_NAMES = {"players": "players_static"}
 
 def read_tables(*folders: Path) -> Iterator[Awaited]:
     """The matches of folders of tables, in batches by number; one read before is left out."""
-    opened = [{table.name: _source(folder, table) for table in RECORDINGS} for folder in folders]
-    return _all(folders, opened)
+    return _all(folders, [_sources(folder) for folder in folders])
+
+
+def _sources(folder: Path) -> dict[str, ds.Dataset]:
+    """Every table that is there."""
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}")
+    recorded = Run(folder).recordings
+    place = recorded if recorded.is_dir() else folder
+    found = {table.name: _source(place, table) for table in RECORDINGS}
+    for name in CORE:
+        if found[name] is None:
+            raise InputError(
+                f"{place} holds no {name}.parquet. It takes {', '.join(CORE)} at least"
+            )
+    return {name: source for name, source in found.items() if source is not None}
 
 
 def _all(folders: Sequence[Path], opened: Sequence[dict[str, ds.Dataset]]) -> Iterator[Awaited]:
@@ -39,15 +56,13 @@ def _all(folders: Sequence[Path], opened: Sequence[dict[str, ds.Dataset]]) -> It
         seen = np.union1d(seen, numbers)
 
 
-def _source(folder: Path, table: Table) -> ds.Dataset:
-    if not folder.is_dir():
-        raise InputError(f"there is no folder {folder}")
+def _source(folder: Path, table: Table) -> ds.Dataset | None:
     for name in (table.name, _OTHER_NAMES.get(table.name, table.name)):
         whole, parts = folder / f"{name}.parquet", sorted(folder.glob(f"{name}-*.parquet"))
         parts = [whole] if whole.is_file() else parts or sorted(folder.glob(f"{name}/*.parquet"))
         if parts:
             return _opened(folder, parts, table)
-    raise InputError(f"{folder} holds no {table.name}.parquet. Give a folder with every table")
+    return None
 
 
 def _opened(folder: Path, parts: list[Path], table: Table) -> ds.Dataset:
@@ -57,7 +72,8 @@ def _opened(folder: Path, parts: list[Path], table: Table) -> ds.Dataset:
         line = str(failure).split("\n", 1)[0]
         raise InputError(f"{folder}: {table.name} cannot be read ({line})") from failure
     for column in table.columns:
-        if column.name not in source.schema.names:
+        needed = not column.optional and column.name not in FOLLOWS.get(table.name, ())
+        if needed and column.name not in source.schema.names:
             raise InputError(
                 f"{folder}: {table.name} has no column '{column.name}' ({column.meaning})"
             )
@@ -82,17 +98,27 @@ def _batches(
 
 
 def _read(folder: Path, sources: dict[str, ds.Dataset], chosen: pc.Expression) -> Imported:
-    tables = {
-        table.name: _typed(table, sources[table.name], chosen, folder) for table in RECORDINGS
-    }
-    return Imported(str(folder), tables, [])
+    raw = {table.name: _rows(table, sources[table.name], chosen)
+           for table in RECORDINGS if table.name in sources}  # fmt: skip
+    whole = completed(raw, str(folder))
+    tables = {table.name: _typed(table, whole[table.name], folder) for table in RECORDINGS}
+    absent = [table.name for table in RECORDINGS if table.name not in sources]
+    count = len(tables[MATCHES.name])
+    return Imported(str(folder), tables, [], {f"matches without {name}": count for name in absent})
 
 
-def _typed(table: Table, source: ds.Dataset, chosen: pc.Expression, folder: Path) -> pa.Table:
-    names = [column.name for column in table.columns]
-    rows = source.to_table(columns=names, filter=chosen)
+def _rows(table: Table, source: ds.Dataset, chosen: pc.Expression) -> pa.Table:
+    wanted = {*(column.name for column in table.columns), *HELPS.get(table.name, ())}
+    names = [name for name in source.schema.names if name in wanted]
+    return source.to_table(columns=names, filter=chosen)
+
+
+def _typed(table: Table, rows: pa.Table, folder: Path) -> pa.Table:
     values = {}
     for column in table.columns:
+        if column.name not in rows.column_names:
+            values[column.name] = pa.nulls(len(rows), column.type)
+            continue
         array = rows[column.name]
         if pa.types.is_dictionary(array.type):
             array = pc.cast(array, pa.string())

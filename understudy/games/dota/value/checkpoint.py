@@ -115,6 +115,8 @@ def load(path: Path) -> ValueModel:
             name: (float(low), float(high)) for name, (low, high) in content["seen"].items()
         }
         patches = tuple(map(str, content["patches"]))
+        if not all(np.isfinite(values).all() for values in (*weights.values(), standard_errors)):
+            raise ValueError("a weight is no number")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
         raise InputError(
             f"{path} is no value model this program reads ({failure}). "

@@ -25,7 +25,7 @@ from understudy.games.dota.features.samples import Samples, read_samples
 from understudy.games.dota.value import metrics, splits
 from understudy.games.dota.value.blend import Best
 from understudy.games.dota.value.calibration import METHODS, bias
-from understudy.games.dota.value.checkpoint import save
+from understudy.games.dota.value.checkpoint import MODEL_FILE, load, save
 from understudy.games.dota.value.drift import drift, ranges
 from understudy.games.dota.value.linear import CHANGES, Constant, Fitted, Model, Seven
 from understudy.games.dota.value.splits import LEFT, SIZES, Split, asked_patch, draw, write_split
@@ -113,6 +113,16 @@ class ValueRecipe:
             progress(len(self.models) + 1, len(self.models) + 1, {})
         write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
         return evaluation
+
+    def judge(self, job: TrainingJob, split: str) -> dict[str, Any]:
+        """How good the model's chances are on the matches of one part of its split."""
+        matches = splits.read_split(ModelFolder(job.out).splits)
+        begun = read_samples(job.run.samples).of(getattr(matches, split)).begun()
+        if not len(begun):
+            raise InputError(f"{job.run.samples} holds none of the matches to {split} on")
+        chance = load(job.out / MODEL_FILE).chance(begun)
+        scores = _chance_scores(begun, chance, metrics.log_losses(begun.labels["y_win"], chance))
+        return {split: {"rows": len(begun), **scores}}
 
     def _split(self, known: Samples, run: Run) -> Split:
         if self.split == "patch" or self.test is not None:

@@ -36,11 +36,15 @@ class Trees:
     """Gradient boosting with early stopping, by XGBoost."""
 
     names: tuple[str, ...]
+    """The features it reads."""
     swap: bool = False
     """Learn every minute twice, the second time with the sides swapped; predict the same way."""
     depth: int = 5
+    """Of each tree. Up: more features at once, more overfitting."""
     rate: float = 0.05
+    """Of what a tree says that is added. Down: more trees, steadier."""
     rounds: int = 2000
+    """The most trees; `patience` ends it sooner."""
     patience: int = 40
     """Rounds without a better validation score before stopping."""
     rows: float = 0.8
@@ -48,7 +52,9 @@ class Trees:
     columns: float = 0.8
     """Share of the features each tree sees."""
     ridge: float = 1.0
+    """Up: leaves say less, less overfitting."""
     labels: tuple[str, ...] = ("y_win", *CHANGES)
+    """What it predicts."""
 
     def fit(self, train: Samples, val: Samples, seed: int) -> Fitted:
         """One booster per label."""

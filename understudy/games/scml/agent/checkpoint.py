@@ -5,20 +5,23 @@ One safetensors file, which holds numbers and text only: loading it runs no code
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
+from operator import or_
 from pathlib import Path
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from understudy.data.arrays import Array
+from understudy.data.arrays import Array, Bools
 from understudy.data.files import writing
 from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
 from understudy.games.scml.domain import BUCKETS, DAYS
 from understudy.games.scml.view import features as f
+from understudy.games.scml.view.inputs import GROUPS, READ
 
 _KEY = "understudy.hrl-xf"
 LAYERS = ("l2", "l3", "l4")
@@ -27,6 +30,11 @@ _RENAMED = {  # tensors and settings of weights written under another name befor
     "response_heat": "response_temperature",
     "offer_heat": "offer_temperature",
 }
+_FIRST = {"l2": "torso.0.weight", "l3": "torso.0.weight", "l4": "each.0.weight"}
+"""What is multiplied with a layer's inputs."""
+ADDED = (frozenset({"static.stock_log", *(f"thread.{name}" for name in f.MEMORY)}),)
+"""Features that networks did not read before, the latest first: older weights know nothing of the
+first of these sets, still older ones of the first two, and so on."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +70,74 @@ class Checkpoint:
         return self
 
 
-def feature_names() -> str:
-    """Stands for what the networks read."""
-    groups = (f.STATIC, f.TEMPORAL, f.SITUATION, f.THREAD, f.PAST_OFFER, f.TURN)
-    named = json.dumps([*(list(group) for group in groups), BUCKETS, f.HISTORY])
+def feature_names(without: Collection[str] = ()) -> str:
+    """Stands for what the networks read, or read before they knew of some."""
+    groups = [
+        [name for name in names if f"{group}.{name}" not in without]
+        for group, names in GROUPS.items()
+    ]
+    named = json.dumps([*groups, BUCKETS, f.HISTORY])
     return hashlib.sha256(named.encode()).hexdigest()[:16]
+
+
+def widened(checkpoint: Checkpoint) -> Checkpoint | None:
+    """The same for the features there are now: weights of before read the newer ones and make
+    nothing of them. None: they were made for features that are not known."""
+    for missing in accumulate(ADDED, or_, initial=frozenset[str]()):
+        if checkpoint.about.features == feature_names(missing):
+            layers = {
+                layer: _widened_layer(layer, weights, missing)
+                for layer, weights in checkpoint.layers.items()
+            }
+            return Checkpoint(layers, replace(checkpoint.about, features=feature_names()))
+    return None
+
+
+def _widened_layer(
+    layer: str, weights: Mapping[str, Array], missing: Collection[str]
+) -> dict[str, Array]:
+    known = np.array([name not in missing for name in READ[layer]])
+    unknown = {"standard.mean": 0.0, "standard.std": 1.0, _FIRST[layer]: 0.0}
+    return {
+        name: _inserted(values, known, unknown[name]) if name in unknown else values
+        for name, values in weights.items()
+    }
+
+
+def _inserted(values: Array, known: Bools, unknown: float) -> Array:
+    """The last axis with a number for what was not known; as it is, if it fits nothing."""
+    rest = values.shape[-1] - int(known.sum())
+    if rest < 0:
+        return values
+    at = np.append(known, np.ones(rest, bool))
+    found = np.full((*values.shape[:-1], len(at)), unknown, values.dtype)
+    found[..., at] = values
+    return found
+
+
+def joined(l2: Checkpoint, l3: Checkpoint, l4: Checkpoint) -> Checkpoint:
+    """One agent of layers trained apart; InputError where they were not made for each other."""
+    layers = {
+        name: one.needs(name).layers[name] for name, one in (("l2", l2), ("l3", l3), ("l4", l4))
+    }
+    if len({one.about.horizons for one in (l2, l3, l4)}) > 1:
+        raise InputError("the layers learnt from worlds of different horizons: of other tracks")
+    if not l3.about.goals:
+        raise InputError(
+            "L3 learnt without goals, so it would take no notice of L2. Fill them in and train it "
+            "again: understudy encode scml --goals L2 && understudy train scml l3 --fresh"
+        )
+    known = l3.layers.get("l2")
+    if known is not None and not _same(known, layers["l2"]):
+        raise InputError(
+            "L3 learnt with the goals of another L2. Join it with that one, or train it again on "
+            "samples with these goals: understudy encode scml --goals L2"
+        )
+    return Checkpoint(layers, l3.about)
+
+
+def _same(one: Mapping[str, Array], other: Mapping[str, Array]) -> bool:
+    return one.keys() == other.keys() and all(np.array_equal(one[n], other[n]) for n in one)
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
@@ -95,12 +166,13 @@ def read_checkpoint(path: Path) -> Checkpoint:
     except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError) as failure:
         reason = str(failure).split("\n", 1)[0].rstrip(".")
         raise InputError(f"{path}: not the weights of HRL-XF ({reason}). {again}") from failure
-    if known.features != feature_names():
-        raise InputError(f"{path}: made for other features than there are now. {again}")
     layers: dict[str, dict[str, Array]] = {}
     for key, values in tensors.items():
         layer, _, name = key.partition(".")
         if layer not in LAYERS or not np.isfinite(values).all():
             raise InputError(f"{path}: '{key}' does not belong there or is no number. {again}")
         layers.setdefault(layer, {})[_RENAMED.get(name, name)] = values
-    return Checkpoint(layers, known)
+    checkpoint = widened(Checkpoint(layers, known))
+    if checkpoint is None:
+        raise InputError(f"{path}: made for other features than there are now. {again}")
+    return checkpoint

@@ -30,8 +30,9 @@ from understudy.games.scml.agent.trace import Notes, Trace, Turn, turn_of
 from understudy.games.scml.domain import NUM_GOALS, Offer, SafetySettings
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.view.columns import Packed, packed
+from understudy.games.scml.view.memory import Memory
 from understudy.games.scml.view.observe import Observed, observed
-from understudy.games.scml.view.state import Memory, State, commitments_of, day_start_of, profile_of
+from understudy.games.scml.view.state import State, commitments_of, day_start_of, profile_of
 from understudy.games.scml.view.turns import LiveTurns
 
 _RESPONSES = (ACCEPT_OFFER, REJECT_OFFER, END_NEGOTIATION)
@@ -119,8 +120,15 @@ class HRLAgent(StdSyncAgent):
         self._stock_before = stock
         self._day_start = day_start_of(self.awi, self._stock_falls)
         self._set_goals()
-        self._memory.open_day()
+        self._memory.open_day(self._day_start, self.awi.my_suppliers)
         self._offered = {}
+
+    def on_negotiation_success(self, contract: Any, mechanism: Any) -> None:
+        """A partner has taken our offer, or we have taken its."""
+        super().on_negotiation_success(contract, mechanism)
+        for name in contract.partners:
+            if name != self.id:
+                self._memory.agree(name)
 
     def _set_goals(self) -> None:
         """L2: what to be after today, raw and as the layers above read it."""

@@ -26,6 +26,10 @@ _WEIGHTS: Final = Path(__file__).parent / "weights"
 SHIPPED: Final = _WEIGHTS / "hrl-xf.safetensors"
 SHIPPED_ONESHOT: Final = _WEIGHTS / "hrl-xf-oneshot.safetensors"
 """Come with the package, for Standard and OneShot worlds."""
+CLONE: Final = _WEIGHTS / "hrl-xf-clone.safetensors"
+"""The clone of Steward that SHIPPED has learnt on from by play."""
+HRL: Final = "HRL"
+"""Who plays with them, by name."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ for offers that partners of other negotiations still think about, so it may be n
 """
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from understudy.data.files import append_line, cannot_write
 from understudy.errors import InputError
 from understudy.games.scml.domain import BUCKETS, GOALS, RESPONSES, Offer
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, REJECT_OFFER
@@ -103,7 +103,10 @@ class Notes:
         self._player = self._trace.player or kind
         self._agent = agent
         self._number = 0
-        self._trace.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._trace.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as failure:
+            raise cannot_write(self._trace.path, failure) from failure
 
     def write(
         self, day: int, call: str, goals: np.ndarray[Any, Any] | None, turns: Sequence[Turn]
@@ -120,14 +123,9 @@ class Notes:
 
 
 def append(path: Path, decided: Decided) -> None:
-    """Add a line in one piece, so that those of several processes do not mix."""
+    """Add a line; where that fails the world ends with an InputError, and is no agent's fault."""
     plain = decided._asdict() | {"turns": [turn._asdict() for turn in decided.turns]}
-    line = json.dumps(plain, separators=(",", ":"), allow_nan=False) + "\n"
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(file, line.encode())
-    finally:
-        os.close(file)
+    append_line(path, json.dumps(plain, separators=(",", ":"), allow_nan=False))
 
 
 def turn_of(now: "Deliberation", index: int, wish: "Decision", answer: "Decision") -> Turn:

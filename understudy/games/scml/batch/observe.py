@@ -43,6 +43,7 @@ def questions_of(fixed: Array, state: Array, waiting: Ints) -> Questions:
         first=first,
         negotiations=np.empty((negotiations, 4), np.int64),
         offers=np.empty((offers, 4), np.int64),
+        memory=np.empty((negotiations, p.NUM_SUMS)),
     )
     place, factory = np.empty(negotiations, np.int64), state["asked"][waiting]
     fill_asked(fixed, state, waiting, place, columns)
@@ -57,6 +58,7 @@ def without_negotiations(columns: Packed, rows: Ints) -> Packed:
         np.zeros(len(rows) + 1, np.int64),
         columns.negotiations[:0],
         columns.offers[:0],
+        columns.memory[:0],
     )
 
 
@@ -103,12 +105,14 @@ def fill_asked(fixed, state, waiting, places, columns):  # type: ignore[no-untyp
                 entry, talk = columns.negotiations[negotiation], world.talk[me, place]
                 entry[p.BUYS], entry[p.ROUND] = is_supplier(place), world.round[talk]
                 entry[p.START], entry[p.LENGTH] = start, world.offers[talk]
-                start = _copy_offers(world, me, talk, start, columns.offers)
+                start = copy_offers(world, me, talk, start, columns.offers)
+                for k in range(p.NUM_SUMS):
+                    columns.memory[negotiation, k] = world.notes[me, place, k]
                 negotiation += 1
 
 
 @kernel
-def _copy_offers(world, me, talk, start, offers):  # type: ignore[no-untyped-def]
+def copy_offers(world, me, talk, start, offers):  # type: ignore[no-untyped-def]
     """All that was offered in a talk; where the next talk's offers begin."""
     side = 0 if world.side[talk, 0] == me else 1
     for said in range(world.offers[talk]):

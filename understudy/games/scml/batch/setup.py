@@ -74,20 +74,25 @@ def set_seats(fixed: Array, seats: Sequence[Seat]) -> None:
     """Who plays, in order of factories."""
     if len(seats) != fixed["factories"]:
         raise ValueError(f"{fixed['factories']} factories but {len(seats)} seats")
-    native = NATIVE["oneshot" if fixed["perishable"] else "std"]
     for index, seat in enumerate(seats):
-        if seat.player is None:
-            fixed["player"][index], fixed["policy"][index] = LEARNER, seat.policy
-        elif seat.player in native:
-            fixed["player"][index] = native[seat.player]
-            fixed["numbers"][index] = numbers_of(
-                seat.player, seat.plans, int(fixed["level"][index]), int(fixed["levels"])
-            )
-        else:
-            raise InputError(
-                f"{seat.player} is not part of the compiled world; there is {', '.join(native)}. "
-                "Choose --simulator engine, which hosts everybody"
-            )
+        set_seat(fixed, index, seat)
+
+
+def set_seat(fixed: Array, index: int, seat: Seat) -> None:
+    """Who plays one factory."""
+    native = NATIVE["oneshot" if fixed["perishable"] else "std"]
+    if seat.player is None:
+        fixed["player"][index], fixed["policy"][index] = LEARNER, seat.policy
+    elif seat.player in native:
+        fixed["player"][index] = native[seat.player]
+        fixed["numbers"][index] = numbers_of(
+            seat.player, seat.plans, int(fixed["level"][index]), int(fixed["levels"])
+        )
+    else:
+        raise InputError(
+            f"{seat.player} is not part of the compiled world; there is {', '.join(native)}. "
+            "Choose --simulator engine, which hosts everybody"
+        )
 
 
 def check_size(config: "WorldConfig") -> None:

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from understudy.games.scml.domain import DAYS, NUM_GOALS, ROUNDS
-from understudy.games.scml.view.columns import NUM_FACTS
+from understudy.games.scml.view.columns import NUM_FACTS, NUM_SUMS
 from understudy.games.scml.view.commitments import NUM_LIMITS
 
 LEVELS: Final = 4
@@ -32,7 +32,7 @@ OFFERS: Final = 2 * ROUNDS
 """Of one talk."""
 NUMBERS: Final = 48
 """That a player can be told before a world, and that it can keep for itself."""
-NOTES: Final = 12
+NOTES: Final = NUM_SUMS + 1
 """That it can keep of each partner."""
 
 UNITS, DAY, PRICE = range(3)
@@ -175,6 +175,7 @@ WORLD: Final = np.dtype(
         ("list_d", "i8", 64),
         ("list_e", "i8", 64),
         ("list_f", "i8", 64),
+        ("lived", "i8", (OFFERS, 4)),  # a talk as one side lived it
         # the same for L1: a state, and its book as training sees it and with all that binds
         ("facts", "f8", NUM_FACTS),
         ("promised", "i8", (4, DAYS)),

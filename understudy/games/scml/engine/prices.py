@@ -49,9 +49,13 @@ class TradingPrices:
         self._start_day()
 
     def range_of(self, product: int, share: float | None) -> tuple[int, int]:
-        """The lowest and highest unit price that may be offered (SCMLBaseWorld._make_issues)."""
-        price = self.now[product]
-        if share is None:
-            return max(1, math.ceil(price) - 1), max(1, math.ceil(price))
-        low, high = max(1, int(price * (1.0 - share))), int((1.0 + share) * price)
-        return (high, low) if high < low else (low, high)
+        """The lowest and highest unit price that may be offered."""
+        return price_range(self.now[product], share)
+
+
+def price_range(price: float, share: float | None) -> tuple[int, int]:
+    """The lowest and highest offer at a trading price (SCMLBaseWorld._make_issues)."""
+    if share is None:
+        return max(1, math.ceil(price) - 1), max(1, math.ceil(price))
+    low, high = max(1, int(price * (1.0 - share))), int((1.0 + share) * price)
+    return (high, low) if high < low else (low, high)

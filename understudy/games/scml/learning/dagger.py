@@ -6,17 +6,23 @@ samples; then L3 is trained on, on all of them. Each round plays with the weight
 """
 
 import json
-import os
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from understudy import workers
-from understudy.data.files import write_text, writing
+from understudy.data.files import write_text
+from understudy.data.gather import link
+from understudy.data.own_code import is_reference
 from understudy.data.players import PlayerRef
 from understudy.data.runs import RECORD, WEIGHTS, ModelFolder, Run
-from understudy.data.shards import shard_path, shard_paths, whole_shards, write_shard
+from understudy.data.shards import (
+    read_shard,
+    shard_path,
+    shard_paths,
+    whole_shards,
+    write_shard,
+)
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from understudy.games.scml.domain import Track
@@ -24,9 +30,25 @@ from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE, first_weights
 from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
-from understudy.games.scml.tournament.design import Tournament, WorldPlan, schedule
+from understudy.games.scml.players import catalogue
+from understudy.games.scml.players.resolve import own_agent
+from understudy.games.scml.tournament.design import Tournament, WorldPlan
+from understudy.games.scml.tournament.schedule import schedule
 from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
+
+
+def cloned(samples: Path) -> str:
+    """The player whose decisions the samples are; InputError unless it is one."""
+    found = set[str]()
+    for path in shard_paths(samples, ROUND_SAMPLES):
+        found |= set(read_shard(path, ROUND_SAMPLES, ["player"])["player"].unique().to_pylist())
+    if len(found) == 1:
+        return found.pop()
+    raise InputError(
+        f"{samples} holds decisions of {', '.join(sorted(found)) or 'nobody'}; say which expert is "
+        "to look on: --expert NAME"
+    )
 
 
 class _Task(NamedTuple):
@@ -45,16 +67,24 @@ class DaggerRecipe:
     description: str
     l3: OfferRecipe
     """Each round's training; it begins with the weights of the round before."""
-    expert: str = "Steward"
+    expert: str | None = None
+    """Who looks on: by name, or code of somebody's own. None: whose decisions the samples are."""
     rounds: int = 2
+    """Of playing and training. Up: what it goes astray in is labelled again."""
     configs: int = 60
     """Configurations played in each round, with two competitors in two worlds each."""
     company: str = "Penguin"
+    """Whom it plays against, by name."""
     track: Track = "std"
+    """Which league's worlds."""
     start: str = "l3"
     """The model of the run to begin with."""
     init: Path | None = None
     """The model to begin with instead, its folder or file."""
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1 or self.configs < 1:
+            raise ValueError("rounds and configs must be at least 1")
 
     def settings(self) -> dict[str, Any]:
         """All that decides what comes out beside the inputs."""
@@ -63,8 +93,8 @@ class DaggerRecipe:
         return {**chosen, "l3": self.l3.settings()}
 
     def with_options(self, name: str, options: TrainOptions) -> "DaggerRecipe":
-        """It may begin with given weights."""
-        return replace(self, **options.taken_by(name, "init"))
+        """It may begin with given weights, and ask another expert."""
+        return replace(self, **options.taken_by(name, "init", "expert"))
 
     def inputs(self, run: Run) -> Inputs:
         """The samples, the L2 whose goals are in them, and the weights to begin with."""
@@ -85,6 +115,7 @@ class DaggerRecipe:
         if (evaluation := read_evaluation(job.out)) is not None:
             return evaluation
         given, current = job.run.samples, self._first(job.run)
+        expert = self.looking_on(given)
         first = read_checkpoint(current)
         if first.about.goals and not (given / GOALS_FILE).is_file():
             # what it begins with knows goals, so all samples must
@@ -93,19 +124,39 @@ class DaggerRecipe:
             given = filled
         for number in range(1, self.rounds + 1):
             folder = job.out / f"round-{number}"
-            self._play(current, folder / "played", 1000 * job.seed + number, job.workers)
+            seed = 1000 * job.seed + number
+            self._play(current, expert, folder / "played", seed, job.workers)
             _fill(given, folder)
             given = _gather(given, folder)
             results = self.l3.train(given, current, replace(job, out=folder / "model"))
             current = folder / "model"
-        last = read_checkpoint(current)
+        last, results = read_checkpoint(current), {**results, "expert": expert.name}
         kept = {name: layer for name, layer in first.layers.items() if name == "l4"}
         write_checkpoint(job.out / WEIGHTS, Checkpoint({**kept, **last.layers}, last.about))
         write_text(ModelFolder(job.out).evaluation, json.dumps(results, indent=2) + "\n")
         return results
 
-    def _play(self, weights: Path, folder: Path, seed: int, worker: str | int | None) -> None:
-        player = PlayerRef(f"dagger+{self.expert}", weights.resolve())
+    def judge(self, job: TrainingJob, split: str) -> dict[str, Any]:
+        """What L3 is worth on a split of all it learnt from in the last round."""
+        last = ModelFolder(job.out / f"round-{self.rounds}").samples
+        return self.l3.judged(last, job, split)
+
+    def looking_on(self, samples: Path) -> PlayerRef:
+        """The expert that is asked: the one that was cloned, unless another was named."""
+        chosen = self.expert or cloned(samples)
+        if is_reference(chosen):
+            return own_agent(chosen, list(catalogue.CATALOGUE[self.track]), self.track)
+        if self.expert is None and chosen not in catalogue.CATALOGUE[self.track]:
+            raise InputError(
+                f"the samples are of {chosen}, who is not in the catalogue. Say where its code is, "
+                f"or ask another: --expert FILE.py:{chosen}"
+            )
+        return PlayerRef(catalogue.known(chosen, self.track))
+
+    def _play(
+        self, weights: Path, expert: PlayerRef, folder: Path, seed: int, worker: str | int | None
+    ) -> None:
+        player = PlayerRef(f"dagger+{expert.name}", weights.resolve(), expert.code)
         tournament = Tournament(
             field="official",
             competitors=(player, PlayerRef(self.company)),
@@ -152,20 +203,9 @@ def _gather(given: Path, folder: Path) -> Path:
     together = ModelFolder(folder).samples
     together.mkdir(parents=True, exist_ok=True)
     for path in shard_paths(given, ROUND_SAMPLES):
-        _link(path, together / path.name)
+        link(path, together / path.name)
     for path in shard_paths(folder / "played", ROUND_SAMPLES):
-        _link(path, together / path.name.replace("-", f"-{folder.name}-", 1))
+        link(path, together / path.name.replace("-", f"-{folder.name}-", 1))
     if (given / GOALS_FILE).is_file():
-        _link(given / GOALS_FILE, together / GOALS_FILE)
+        link(given / GOALS_FILE, together / GOALS_FILE)
     return together
-
-
-def _link(path: Path, target: Path) -> None:
-    """The same file under another name; a copy where that cannot be."""
-    if target.exists():
-        return
-    try:
-        os.link(path, target)
-    except OSError:
-        with writing(target) as aside:
-            shutil.copyfile(path, aside)

@@ -14,6 +14,7 @@ from understudy.games.scml.learning.backfill import fill_goals
 from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import PriorityRecipe
+from understudy.games.scml.learning.layer_recipe import first_weights
 from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
 from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, Progress, TrainingJob, TrainOptions
@@ -27,19 +28,22 @@ class WholeRecipe:
     l2: GoalRecipe
     l3: OfferRecipe
     l4: PriorityRecipe
+    init: Path | None = None
+    """The model, its folder or file, whose layers to begin with as far as it has them."""
 
     def settings(self) -> dict[str, Any]:
         """Those of the layers."""
         return {name: getattr(self, name).settings() for name in ("l2", "l3", "l4")}
 
     def with_options(self, name: str, options: TrainOptions) -> "WholeRecipe":
-        """It takes none."""
-        options.taken_by(name)
-        return self
+        """It may begin with given weights."""
+        return replace(self, **options.taken_by(name, "init"))
 
     def inputs(self, run: Run) -> Inputs:
-        """All samples."""
-        return {"samples": whole_shards(run.samples, (DAY_START_SAMPLES, ROUND_SAMPLES))}
+        """All samples, and the weights to begin with."""
+        first = first_weights(run, None, self.init)
+        samples = whole_shards(run.samples, (DAY_START_SAMPLES, ROUND_SAMPLES))
+        return {"samples": samples, "weights": [] if first is None else [first]}
 
     def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Train into folders below the job's, then put the weights of all layers into one file."""
@@ -50,6 +54,8 @@ class WholeRecipe:
         results = {}
         done = 0
         filled = ModelFolder(out).samples
+        first = first_weights(job.run, None, self.init)
+        begun = {} if first is None else read_checkpoint(first).layers
         for name, recipe, source in (
             ("l2", self.l2, samples),
             ("l3", self.l3, filled),
@@ -59,10 +65,25 @@ class WholeRecipe:
                 fill_goals(samples, filled, out / "l2")
             progress = _shifted(job.progress, done, sum(steps))
             results[name] = recipe.train(
-                source, None, replace(job, out=out / name, progress=progress)
+                source,
+                first if name in begun else None,
+                replace(job, out=out / name, progress=progress),
             )
             done += recipe.steps
         return _together(out, results)
+
+    def judge(self, job: TrainingJob, split: str) -> dict[str, Any]:
+        """What each layer is worth on a split of the samples it learnt from; L3's stands first."""
+        filled = ModelFolder(job.out).samples
+        found = {
+            name: recipe.judged(samples, replace(job, out=job.out / name), split)
+            for name, recipe, samples in (
+                ("l2", self.l2, job.run.samples),
+                ("l3", self.l3, filled),
+                ("l4", self.l4, filled),
+            )
+        }
+        return {**found["l3"], "layers": found}
 
 
 def _shifted(progress: Progress | None, done: int, total: int) -> Progress | None:

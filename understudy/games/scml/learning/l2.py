@@ -57,6 +57,7 @@ class GoalRecipe(LayerRecipe):
     goals: Literal["goals", "intent"] = "goals"
     """What came of the day (the seed's second version), or the first offers in each negotiation."""
     hidden: tuple[int, ...] = (128, 128)
+    """Widths of the hidden layers. More or wider: finer goals, slower."""
     price_share: float = 0.3
     """How much prices count beside units."""
     more_for_more: float = 1.0

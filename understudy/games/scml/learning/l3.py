@@ -89,12 +89,15 @@ class OfferRecipe(LayerRecipe):
     """Train L3 by gradient descent."""
 
     scheme: Scheme = "residual"
+    """Offers as steps away from L1's baseline (scheme E), or as they are (scheme F)."""
     kind: Kind = "cloning"
+    """Every recorded decision alike, or by how much better it went than expected (AWR)."""
     hidden: tuple[int, ...] = (256, 256)
     """Widths of the hidden layers. More or wider: finer play, slower to train and to run."""
     width: int = 32
+    """Of the transformer that reads the offers made. Up: finer, slower."""
     depth: int = 2
-    """Of the transformer that reads the offers made."""
+    """Of the same, in blocks."""
     temperature: float = 1.0
     """AWR: by how many standard deviations a decision must have gone better to count e times."""
     most_weight: float = 10.0
@@ -104,6 +107,11 @@ class OfferRecipe(LayerRecipe):
 
     layer = "l3"
     table = ROUND_SAMPLES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.temperature <= 0:
+            raise ValueError(f"temperature must be above 0, got {self.temperature}")
 
     def inputs(self, run: Run) -> Inputs:
         """The samples, the L2 whose goals are in them, and the weights to begin with."""

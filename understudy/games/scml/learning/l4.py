@@ -90,6 +90,7 @@ class PriorityRecipe(LayerRecipe):
     """Distil L4's teacher."""
 
     hidden: int = 64
+    """Units of each layer. Up: nearer to the teacher, slower."""
 
     layer = "l4"
     table = ROUND_SAMPLES

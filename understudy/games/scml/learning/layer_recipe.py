@@ -24,7 +24,7 @@ from understudy.games.scml.agent.checkpoint import (
 )
 from understudy.learn.policy import misfits
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
-from understudy.learn.supervised.loop import train
+from understudy.learn.supervised.loop import judge, train
 from understudy.learn.supervised.task import OptimizerSettings, TrainingTask
 
 N = TypeVar("N", bound=nn.Module)
@@ -74,6 +74,14 @@ class LayerRecipe(OptimizerSettings, ABC):
     def train(self, samples: Path, init: Path | None, job: TrainingJob) -> dict[str, Any]:
         """Train on these samples, from the weights of `init` if given; what came out."""
         return train(partial(self.prepare, samples, init, job.seed), job)
+
+    def judge(self, job: TrainingJob, split: str) -> dict[str, Any]:
+        """What the layer in the job's folder is worth on a split of the run's samples."""
+        return self.judged(job.run.samples, job, split)
+
+    def judged(self, samples: Path, job: TrainingJob, split: str) -> dict[str, Any]:
+        """The same on these samples."""
+        return judge(partial(self.prepare, samples, None, job.seed), job, split)
 
 
 def first_weights(run: Run, start: str | None, init: Path | None) -> Path | None:

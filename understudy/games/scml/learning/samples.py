@@ -47,7 +47,7 @@ _CONSEQUENCES = (
 ROUND_SAMPLES: Final = Table(
     "scml",
     "rounds",
-    2,
+    3,
     _MADE_BY,
     (
         *_KEYS,
@@ -103,7 +103,7 @@ answered in those before."""
 DAY_START_SAMPLES: Final = Table(
     "scml",
     "mornings",
-    1,
+    2,
     _MADE_BY,
     (
         *_KEYS,

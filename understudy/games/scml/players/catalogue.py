@@ -6,9 +6,11 @@ Older agents of the Standard track were written for another world and cannot pla
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from understudy.errors import InputError
+from understudy.data.own_code import OwnCode, load_own
+from understudy.errors import InputError, did_you_mean
 from understudy.games.scml.domain import Track
 
 if TYPE_CHECKING:  # takes seconds to import
@@ -122,7 +124,7 @@ def names(chosen: str, track: Track = "std") -> list[str]:
     """Agents by comma: names, a year of the league, built-ins, or all."""
     agents: list[str] = []
     for part in filter(None, (part.strip() for part in chosen.split(","))):
-        agents += group(part, track) or [_known(part, track)]
+        agents += group(part, track) or [known(part, track)]
     if not agents:
         raise InputError(f"no SCML agent is named; there is {', '.join(CATALOGUE[track])}")
     return list(dict.fromkeys(agents))
@@ -130,13 +132,13 @@ def names(chosen: str, track: Track = "std") -> list[str]:
 
 def group(name: str, track: Track = "std") -> list[str]:
     """The agents that go by one name together; none if it is no such name."""
-    known = CATALOGUE[track]
+    agents = CATALOGUE[track]
     if name == "all":
-        return list(known)
+        return list(agents)
     if name == "built-ins":
-        return [agent for agent, path in known.items() if path.startswith("scml.")]
+        return [agent for agent, path in agents.items() if path.startswith("scml.")]
     if name in ("2024", "2025", "2026"):
-        return [agent for agent, path in known.items() if f".scml{name}." in path]
+        return [agent for agent, path in agents.items() if f".scml{name}." in path]
     return []
 
 
@@ -145,11 +147,12 @@ def best(most: Mapping[int, int], track: Track = "std") -> list[str]:
     return [name for year, count in most.items() for name in group(str(year), track)[:count]]
 
 
-def _known(name: str, track: Track) -> str:
+def known(name: str, track: Track = "std") -> str:
+    """The name of one agent, if there is such an agent."""
     if name not in CATALOGUE[track]:
         raise InputError(
-            f"there is no SCML agent '{name}'; there is {', '.join(CATALOGUE[track])}, "
-            "and together 2024, 2025, 2026, built-ins, all"
+            f"there is no SCML agent '{name}'{did_you_mean(name, CATALOGUE[track])}; there is "
+            f"{', '.join(CATALOGUE[track])}, and together 2024, 2025, 2026, built-ins, all"
         )
     return name
 
@@ -160,11 +163,20 @@ def load(name: str, track: Track = "std") -> "type[OneShotAgent]":
     return getattr(import_module(module), kind)
 
 
-def load_for_world(players: Sequence[str], track: Track = "std") -> "list[type[OneShotAgent]]":
-    """The classes for one world, in the order of the names, with nothing left of other worlds."""
-    for name in set(players).intersection(UNFORGETTING):
+def load_for_world(
+    players: Sequence[str], track: Track = "std", own: Mapping[str, OwnCode] = MappingProxyType({})
+) -> "list[type[OneShotAgent]]":
+    """The classes for one world, in the order of the names, with nothing left of other worlds.
+
+    `own` is where players are written that are not in the catalogue.
+    """
+    for name in set(players).intersection(UNFORGETTING).difference(own):
         _forget(CATALOGUE[track][name].rpartition(".")[0])
-    return [load(name, track) for name in players]
+    kinds = {
+        name: load_own(own[name]) if name in own else load(name, track)
+        for name in dict.fromkeys(players)
+    }
+    return [kinds[name] for name in players]
 
 
 def _forget(package: str) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from understudy.data.own_code import is_reference
 from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players import catalogue as agents
+from understudy.games.scml.players.own import check_agent
 from understudy.pipeline.game import Game
-from understudy.pipeline.players import resolve
+from understudy.pipeline.players import brought, resolve
 
 ABOUT = {
     "understudy.": "of this project",
@@ -35,8 +37,30 @@ def resolve_all(game: Game, run: Run, names: Sequence[str], track: Track) -> tup
         together = agents.group(name, track)
         if together:
             refs += map(PlayerRef, together)
+        elif is_reference(name):
+            refs.append(own_agent(name, [*game.players, *(ref.name for ref in refs)], track))
         elif name in game.players:
             refs += map(PlayerRef, agents.names(name, track))
         else:
             refs.append(resolve(game, run, name))
     return tuple(dict.fromkeys(refs))
+
+
+def hosted_agents(text: str, track: Track) -> list[PlayerRef]:
+    """By comma: agents of the catalogue, groups of them, and agents of somebody's own."""
+    refs: list[PlayerRef] = []
+    for name in [part.strip() for part in text.split(",")]:
+        if is_reference(name):
+            taken = [*agents.CATALOGUE[track], *(ref.name for ref in refs)]
+            refs.append(own_agent(name, taken, track))
+        elif name:
+            refs += map(PlayerRef, agents.names(name, track))
+    return list(dict.fromkeys(refs)) or [*map(PlayerRef, agents.names(text, track))]
+
+
+def own_agent(reference: str, taken: Sequence[str], track: Track) -> PlayerRef:
+    """An agent of somebody's own that can play on the track."""
+    ref = brought(reference, taken)
+    assert ref.code is not None
+    check_agent(ref.code, track)
+    return ref

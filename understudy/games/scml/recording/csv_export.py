@@ -21,6 +21,7 @@ from understudy.data.files import writing
 from understudy.data.runs import CSV
 from understudy.games.scml.engine.prices import TradingPrices
 from understudy.games.scml.recording.tables import RECORDINGS
+from understudy.names import plain_name
 
 Row = dict[str, Any]
 
@@ -48,7 +49,7 @@ def write_csv(folder: Path, recordings: Mapping[str, pa.Table]) -> int:
         if not days:
             continue
         names = [f"{index:02}@{level}" for index, level in enumerate(world["levels"])]
-        target = folder / world["match"]
+        target = folder / plain_name(world["match"], "the name of a world")
         _write(target / "agents.csv", _agents(world, names))
         _write(target / "contracts.csv", _contracts(world, names, contracts, days))
         _write(target / "negotiations.csv", _negotiations(world, names, contracts, days, decisions))

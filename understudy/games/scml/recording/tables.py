@@ -13,6 +13,8 @@ import pyarrow as pa
 from understudy.data.schema import Column, Table
 
 _MADE_BY = "understudy record scml"
+LOGGED: Final = "logged"
+"""The `field` of worlds that were read from logs: of factories nobody tracked little is known."""
 
 
 def _list(kind: pa.DataType) -> pa.DataType:

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rich import box
@@ -14,6 +14,7 @@ from rich.table import Table
 from scml.oneshot.agent import OneShotAgent
 
 from understudy import workers
+from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.games.scml.domain import Track
 from understudy.games.scml.engine.config import WorldConfig, draw
@@ -41,6 +42,13 @@ class Case:
     factories_per_level: tuple[int, ...]
     steps: int
     seed: int
+    own: tuple[PlayerRef, ...] = ()
+    """Those of the players that were brought along, with their code."""
+
+    def kinds(self) -> list[type[OneShotAgent]]:
+        """The classes of the players, with nothing left of other worlds."""
+        own = {ref.name: ref.code for ref in self.own if ref.code is not None}
+        return catalogue.load_for_world(self.players, self.track, own)
 
 
 @dataclass(frozen=True)
@@ -96,18 +104,20 @@ def verify(
     seed: int,
     *,
     track: Track = "std",
+    own: Sequence[PlayerRef] = (),
     comparing: Callable[[Case], Comparison] | None = None,
     worker: str | int | None = None,
     quiet: bool = False,
 ) -> list[FieldResult]:
     """Every agent alone in `num_worlds` worlds and in mixed worlds of each number of levels.
 
-    A result per agent alone, and one for all mixed worlds. `comparing` plays a world in two
-    simulators: scml and our engine, unless told otherwise.
+    A result per agent alone, and one for all mixed worlds. `own` are those of the agents that were
+    brought along. `comparing` plays a world in two simulators: scml and our engine, unless told
+    otherwise.
     """
     if num_worlds < 1:
         raise InputError(f"--worlds must be at least 1, not {num_worlds}")
-    planned = cases(chosen, num_worlds, seed, track)
+    planned = [replace(case, own=tuple(own)) for case in cases(chosen, num_worlds, seed, track)]
     outcomes = workers.run(
         comparing or compare,
         {f"{number:04d}": case for number, case in enumerate(planned)},
@@ -188,8 +198,8 @@ def compare(case: Case) -> Comparison:
     """Play a case in both simulators."""
     config = draw(case.factories_per_level, case.steps, case.seed, case.track)
     with quiet():
-        theirs = play_in_scml(config, catalogue.load_for_world(case.players, case.track), case.seed)
-        ours = play_in_engine(config, catalogue.load_for_world(case.players, case.track), case.seed)
+        theirs = play_in_scml(config, case.kinds(), case.seed)
+        ours = play_in_engine(config, case.kinds(), case.seed)
     player_of = dict(zip(config.names, case.players, strict=True))
     return Comparison(
         case,

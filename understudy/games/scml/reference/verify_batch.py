@@ -8,27 +8,38 @@ from collections.abc import Sequence
 from scml.oneshot.agent import OneShotAgent
 
 from understudy.errors import InputError
+from understudy.games.scml.agent.hrl import HRLAgent
+from understudy.games.scml.agent.policy import HRL, policy_of, shipped_for
+from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.players.ask import NATIVE
 from understudy.games.scml.batch.setup import Seat, record_of
 from understudy.games.scml.batch.worlds import Log, Worlds
-from understudy.games.scml.domain import Track
+from understudy.games.scml.domain import RULES, Track
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.world import Player, World
 from understudy.games.scml.players import catalogue
-from understudy.games.scml.reference.dice import dice_thrown, rolling, with_dice
+from understudy.games.scml.reference.dice import DICE, dice_thrown, rolling, with_dice
 from understudy.games.scml.reference.scml_simulator import quiet
 from understudy.games.scml.reference.verify import Case, Comparison, Game, differences, game_of
 
-CONSERVED = "conserved"
+
+class DicedHRL(HRLAgent):
+    """HRL that draws its offers with the compiled world's dice."""
+
+    def init(self) -> None:
+        """The world is there."""
+        super().init()
+        self._rng = DICE  # type: ignore[assignment]
 
 
-def natives(chosen: Sequence[str], track: Track) -> list[str]:
-    """Those of the players that the compiled world has."""
-    found = [name for name in chosen if name in NATIVE[track]]
+def comparable(chosen: Sequence[str], track: Track) -> list[str]:
+    """Those of the players that the compiled world has, and HRL, which is asked from outside."""
+    known = [*NATIVE[track], HRL]
+    found = [name for name in chosen if name in known]
     if not found:
         raise InputError(
             f"{', '.join(chosen)}: none of them is part of the compiled world, which has "
-            f"{', '.join(NATIVE[track])}"
+            f"{', '.join(known)}"
         )
     return found
 
@@ -38,7 +49,7 @@ def compare_batch(case: Case) -> Comparison:
     config = draw(case.factories_per_level, case.steps, case.seed, case.track)
     conserve = case.track == "std" and random.Random(case.seed).random() < 0.25
     with quiet():
-        kinds = [_diced(name, case.track) for name in case.players]
+        kinds = [diced(name, case.track) for name in case.players]
         theirs = _in_engine(config, kinds, case.seed, conserve)
         ours = _in_batch(config, case.players, case.seed, conserve)
     player_of = dict(zip(config.names, case.players, strict=True))
@@ -53,8 +64,10 @@ def compare_batch(case: Case) -> Comparison:
     )
 
 
-def _diced(name: str, track: Track) -> type[OneShotAgent]:
-    """The agent's class with the compiled world's dice; ours toss no coins."""
+def diced(name: str, track: Track) -> type[OneShotAgent]:
+    """The agent's class with the compiled world's dice; of ours only HRL tosses coins."""
+    if name == HRL:
+        return DicedHRL
     kind = catalogue.load(name, track)
     if kind.__module__.startswith("understudy."):
         return kind
@@ -75,10 +88,10 @@ def _in_engine(
 
 def _in_batch(config: WorldConfig, players: Sequence[str], seed: int, conserve: bool) -> Game:
     started = time.process_time()
-    seats = [Seat(name) for name in players]
+    seats = [Seat(None if name == HRL else name) for name in players]
     worlds = Worlds([record_of(config, seats, seed, conserve_stock=conserve)])
     log = Log.of(1, config.steps)
-    worlds.play(log)
+    play(worlds, [ManyDecisions(policy_of(shipped_for(RULES[config.track].horizon)))], log)
     names, state = config.names, worlds.state[0]
     count = len(names)
     made = log.contracts[0, : state["signed"]].tolist()

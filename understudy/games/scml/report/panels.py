@@ -8,6 +8,7 @@ from understudy.data.results import read_results, results_of
 from understudy.data.runs import Run
 from understudy.data.stats import Estimate
 from understudy.games.scml.recording.tables import RESULTS
+from understudy.games.scml.report.online_panels import online_panels
 from understudy.games.scml.report.trace_panels import trace_panels
 from understudy.games.scml.report.world_page import explorer_panels
 from understudy.games.scml.strength.paired import LEVEL_NAMES, Rows
@@ -20,12 +21,12 @@ MOST = 20  # players in charts that grow with each; tables hold all
 
 
 def panels(run: Run) -> list[Panel]:
-    """Strength, how HRL-XF decided, worlds to look into: as far as the run has them."""
+    """Strength, learning by play, how HRL-XF decided, worlds: as far as the run has them."""
     results = results_of(run, RESULTS)
     if not results and any(run.recordings.glob(f"{RESULTS.name}-*.parquet")):
         results = {"the recorded worlds": read_results(run.recordings, RESULTS)}
     strength = [panel for name, rows in results.items() for panel in strength_panels(name, rows)]
-    return [*strength, *trace_panels(run), *explorer_panels(run)]
+    return [*strength, *online_panels(run), *trace_panels(run), *explorer_panels(run)]
 
 
 def strength_panels(name: str, results: pa.Table) -> list[Panel]:

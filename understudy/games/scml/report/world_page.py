@@ -24,7 +24,7 @@ from understudy.games.scml.recording.negotiations import (
     opens,
     written,
 )
-from understudy.games.scml.recording.tables import CONTRACTS, DAY_LEDGER, DECISIONS, WORLDS
+from understudy.games.scml.recording.tables import CONTRACTS, DAY_LEDGER, DECISIONS, LOGGED, WORLDS
 from understudy.games.scml.report.viewer import world_page, world_panel
 from understudy.report.page import Panel
 
@@ -69,12 +69,19 @@ class Recorded(NamedTuple):
 def recorded_worlds(run: Run) -> Iterator[Recorded]:
     """Every world of a run with its days and decisions; others are recorded in outline only."""
     for folder in (run.recordings, *sorted(run.results.glob("*/"))):
-        for path in sorted(folder.glob(f"{WORLDS.name}-*.parquet")):
-            key = shards.shard_key(path)
-            recorded = _matches(shards.shard_path(folder, DAY_LEDGER, key), DAY_LEDGER)
-            for row in shards.read_shard(path, WORLDS).to_pylist() if recorded else ():
-                if row["match"] in recorded:
-                    yield Recorded(folder, key, row)
+        yield from worlds_in(folder)
+    for folder in sorted(run.results.glob("*/*/")):  # worlds that were played again to be looked at
+        yield from worlds_in(folder)
+
+
+def worlds_in(folder: Path) -> Iterator[Recorded]:
+    """Those of one folder."""
+    for path in sorted(folder.glob(f"{WORLDS.name}-*.parquet")):
+        key = shards.shard_key(path)
+        recorded = _matches(shards.shard_path(folder, DAY_LEDGER, key), DAY_LEDGER)
+        for row in shards.read_shard(path, WORLDS).to_pylist() if recorded else ():
+            if row["match"] in recorded and row["field"] != LOGGED:
+                yield Recorded(folder, key, row)
 
 
 def _matches(path: Path, table: Table) -> set[str]:
@@ -85,7 +92,7 @@ def _matches(path: Path, table: Table) -> set[str]:
 
 def match_page(run: Run, match: str) -> str:
     """A page to look into one recorded world."""
-    return world_page(find_world(run, match))
+    return world_page(find_world(run, match), run.title)
 
 
 def find_world(run: Run, match: str) -> dict[str, Any]:
@@ -94,7 +101,7 @@ def find_world(run: Run, match: str) -> dict[str, Any]:
     for world in recorded_worlds(run):
         if world.row["match"] == match:
             return story(world)
-        if len(some) < 3:
+        if len(some) < 3 and world.row["match"] not in some:
             some.append(world.row["match"])
     raise InputError(
         f"{run.folder} has no full recording of world '{match}'. It has, for example: "

@@ -1,12 +1,14 @@
 """Play worlds in the compiled simulator: many at once, the same tables.
 
-What it cannot play is refused with the reason. Of a recorded world the contracts and days are
-written down, not the decisions: in a compiled world there are no agents that could be watched.
+Players are part of it, or weights of HRL-XF, of which all factories that wait decide together; who
+is neither is refused. Of a recorded world the contracts and days are written down, not the
+decisions: in a compiled world there are no agents that could be watched.
 """
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +16,14 @@ import numpy as np
 from understudy.data.arrays import Array
 from understudy.data.players import PlayerRef
 from understudy.errors import InputError
+from understudy.games.scml.agent.policy import HRL, policy_of, shipped_for
 from understudy.games.scml.batch import course
-from understudy.games.scml.batch.players.ask import NATIVE
+from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
+from understudy.games.scml.batch.players.ask import LEARNER, NATIVE
 from understudy.games.scml.batch.sampler import sample
 from understudy.games.scml.batch.setup import Seat, record_of
 from understudy.games.scml.batch.worlds import Log, Worlds
-from understudy.games.scml.domain import Track
+from understudy.games.scml.domain import RULES, Track
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.recording.safety_audit import AuditedDays
 from understudy.games.scml.tournament.design import Tournament, WorldPlan
@@ -45,48 +49,73 @@ class BatchGame(NamedTuple):
     bankrupt: list[bool]
 
 
-def check_native(players: Sequence[PlayerRef], track: Track) -> None:
-    """Refuse players that are not part of the compiled world."""
-    there = NATIVE[track]
-    strangers = [ref.name for ref in players if ref.weights is not None or ref.name not in there]
+def check_playable(players: Sequence[PlayerRef], track: Track) -> None:
+    """Refuse players that are neither part of the compiled world nor weights made for it."""
+    known = [*NATIVE[track], HRL]
+    strangers = [ref.name for ref in players if ref.weights is None and ref.name not in known]
     if strangers:
         raise InputError(
             f"{', '.join(strangers)} cannot play in the compiled simulator, which has "
-            f"{', '.join(there)}. Leave --simulator batch away: the engine hosts everybody"
+            f"{', '.join(known)} and trained models. Leave --simulator batch away: the engine "
+            "hosts everybody"
         )
+    for ref in players:
+        if "+" in ref.name:
+            raise InputError(
+                f"{ref.name}: nobody can look on in the compiled simulator. Leave --simulator "
+                "batch away"
+            )
+        if (path := weights_of(ref, track)) is not None:
+            policy_of(path).require(RULES[track].horizon)
+
+
+def weights_of(ref: PlayerRef, track: Track) -> Path | None:
+    """What a learnt player decides by; None: it is part of the compiled world."""
+    if ref.weights is None and ref.name == HRL:
+        return shipped_for(RULES[track].horizon)
+    return ref.weights
 
 
 def prepare(tournament: Tournament) -> None:
     """Refuse who cannot play in the compiled world, and compile it before many workers would."""
-    check_native(tournament.competitors, tournament.track)
+    check_playable(tournament.competitors, tournament.track)
+    paths = [weights_of(ref, tournament.track) for ref in tournament.competitors]
+    learners = [ManyDecisions(policy_of(path)) for path in paths if path is not None]
     with err_console.status("compiling the world: a minute or two, once"):
-        compile_world()
+        compile_world(learners[:1])
 
 
-def compile_world() -> None:
-    """Compile whatever a world is played by, unless that lies in the cache."""
-    fixed = sample([(1, 1)], [1], [0])
-    fixed["player"] = NATIVE["std"]["DoNothing"]
-    Worlds(fixed).play(Log.of(1, 1))
+def compile_world(learners: Sequence[ManyDecisions] = ()) -> None:
+    """Compile whatever a world is played by, and learners decide by, unless it is in the cache."""
+    fixed = sample([(1, 1)], [2], [0])
+    fixed["player"] = LEARNER if learners else NATIVE["std"]["DoNothing"]
+    play(Worlds(fixed), learners, Log.of(1, 2))
 
 
 def play_batch(plans: Sequence[WorldPlan]) -> list[BatchGame]:
     """The worlds of these plans, in order."""
+    for plan in plans:
+        check_playable(plan.players, plan.track)
+        if plan.trace is not None:
+            raise InputError("--trace tells of agents; the compiled simulator hosts none")
+    paths = (weights_of(ref, plan.track) for plan in plans for ref in plan.players)
+    policies = {path: index for index, path in enumerate(dict.fromkeys(filter(None, paths)))}
+    learners = [ManyDecisions(policy_of(path)) for path in policies]
     found: list[BatchGame] = []
     for start in range(0, len(plans), MANY):
-        found += _play(plans[start : start + MANY])
+        found += _play(plans[start : start + MANY], policies, learners)
     return found
 
 
-def _play(plans: Sequence[WorldPlan]) -> list[BatchGame]:
+def _play(
+    plans: Sequence[WorldPlan], policies: Mapping[Path, int], learners: Sequence[ManyDecisions]
+) -> list[BatchGame]:
     configs = [_config(p.factories_per_level, p.steps, p.seed, p.track) for p in plans]
-    for plan in plans:
-        check_native(plan.players, plan.track)
     worlds = Worlds(
         [
             record_of(
                 config,
-                [Seat(ref.name) for ref in plan.players],
+                [_seat(ref, plan.track, policies) for ref in plan.players],
                 dice_seed(plan),
                 conserve_stock=plan.conserve_stock,
             )
@@ -94,11 +123,16 @@ def _play(plans: Sequence[WorldPlan]) -> list[BatchGame]:
         ]
     )
     log = Log.of(len(plans), max(p.steps for p in plans), max(map(_talks, plans)))
-    worlds.play(log)
+    play(worlds, learners, log)
     return [
         _game(plan, config, worlds, log, index)
         for index, (plan, config) in enumerate(zip(plans, configs, strict=True))
     ]
+
+
+def _seat(ref: PlayerRef, track: Track, policies: Mapping[Path, int]) -> Seat:
+    path = weights_of(ref, track)
+    return Seat(ref.name) if path is None else Seat(None, policy=policies[path])
 
 
 @functools.lru_cache(maxsize=64)

@@ -8,16 +8,14 @@ turn: in every slot each of them plays once, all else equal. That makes their sc
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from understudy.data.players import PlayerRef
+from understudy.data.players import PlayerRef, code_stamps
 from understudy.errors import InputError
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players.catalogue import BACKGROUND_AGENTS
-from understudy.pipeline.game import Schedule
 
 Simulator = Literal["engine", "scml", "batch"]
 DesignName = Literal["official", "champions", "penguins"]
@@ -37,12 +35,6 @@ NUM_COMPETITORS = (2, 4)
 """In a world of the league."""
 MOST_CHAMPIONS = 15
 """In one world, unless told otherwise."""
-WORLDS_PER_TASK = 6
-"""At most: every task leaves a file of each table."""
-BATCH_PER_TASK = 64
-"""In the compiled simulator, where a world takes milliseconds."""
-TASKS_AT_THE_END = 64
-"""What is left of a tournament is cut into at least so many, so that tens of workers end alike."""
 MOST_CONFIGS = 10**6
 
 
@@ -97,6 +89,8 @@ class Tournament:
     def settings(self) -> dict[str, Any]:
         """What tells one tournament from another, fit for JSON."""
         plain = vars(self) | {"competitors": [ref.name for ref in self.competitors]}
+        if stamps := code_stamps(self.competitors):
+            plain["code"] = stamps
         return {"game": "scml", **plain}
 
     @property
@@ -126,6 +120,16 @@ class Tournament:
         self._check_sizes()
         self._check_fairness()
 
+    def require_rivals(self) -> None:
+        """Refuse a comparison of one: scores are compared with others' in the same slots."""
+        if len(self.competitors) < 2:
+            only = self.competitors[0].name
+            other = "AS0" if only == "Penguin" else "Penguin"
+            raise InputError(
+                f"{only} alone cannot be compared with anybody; name a rival, "
+                f"such as {other if self.track == 'std' else 'Rchan'}"
+            )
+
     def _check_sizes(self) -> None:
         there, fewest = len(self.competitors), 4 if self.field == "champions" else 1
         if there < fewest:
@@ -154,63 +158,6 @@ class Tournament:
                 f"slot once, --max-worlds-per-config is {allowed}. Raise it to {needed}, or lower "
                 f"--competitors-per-world to {allowed}"
             )
-
-
-def schedule(
-    tournament: Tournament,
-    *,
-    purpose: int,
-    watched: frozenset[str] | None = None,
-    keep: int | None,
-    trace: Path | None = None,
-) -> Schedule:
-    """The tasks of a tournament; `keep` worlds spread over it are recorded in full, None: all."""
-    worlds = plan(tournament, purpose=purpose)
-    every = max(1, -(-len(worlds) // keep)) if keep else 1
-    worlds = [
-        replace(
-            world,
-            watched=watched,
-            recorded=keep is None or (keep > 0 and index % every == 0),
-            trace=trace,
-        )
-        for index, world in enumerate(worlds)
-    ]
-    fixtures = tasks(worlds)
-    return Schedule(
-        name=f"{tournament.field}-{len(tournament.competitors)}-{len(worlds)}-{tournament.seed}",
-        settings=tournament.settings()
-        | {
-            "watched": sorted(watched) if watched else None,
-            "trace": trace is not None or None,
-            "tasks": len(fixtures),  # what was cut otherwise cannot be gone on with
-        },
-        matches=len(worlds),
-        fixtures=fixtures,
-    )
-
-
-def tasks(worlds: Sequence[WorldPlan]) -> dict[str, tuple[WorldPlan, ...]]:
-    """The worlds cut into tasks, by key, in the order to begin them: the longest first.
-
-    Keys follow the plan, and so does what is read back, however it was cut and whoever was first.
-    The cut does not ask how many workers there are: others may go on with it.
-    """
-    cut: dict[str, tuple[WorldPlan, ...]] = {}
-    begun = 0
-    while begun < len(worlds):
-        left = len(worlds) - begun
-        most = BATCH_PER_TASK if worlds[begun].simulator == "batch" else WORLDS_PER_TASK
-        size = min(most, max(1, left // TASKS_AT_THE_END))
-        cut[f"{len(cut):05d}"] = tuple(worlds[begun : begun + size])
-        begun += size
-    return dict(sorted(cut.items(), key=lambda task: -sum(map(negotiations, task[1]))))
-
-
-def negotiations(world: WorldPlan) -> int:
-    """How many a world has at most, which is about how long it takes."""
-    sizes = world.factories_per_level
-    return world.steps * sum(a * b for a, b in pairwise(sizes))
 
 
 def plan(tournament: Tournament, *, purpose: int) -> list[WorldPlan]:

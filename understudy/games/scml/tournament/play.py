@@ -147,18 +147,27 @@ def _kinds(plan: WorldPlan, config: WorldConfig) -> list[type[OneShotAgent]]:
     if len(plan.players) != len(config.factories):
         raise ValueError(f"{len(config.factories)} factories but {len(plan.players)} players")
     known = catalogue.CATALOGUE[plan.track]
-    scripted = [ref.name for ref in plan.players if ref.weights is None]
-    for name in scripted:
-        if name not in known:
-            raise InputError(f"there is no SCML agent '{name}'; there is {', '.join(known)}")
-    loaded = iter(catalogue.load_for_world(scripted, plan.track))
+    scripted = [ref for ref in plan.players if ref.weights is None]
+    for ref in scripted:
+        if ref.code is None and ref.name not in known:
+            raise InputError(f"there is no SCML agent '{ref.name}'; there is {', '.join(known)}")
+    loaded = iter(scripted_kinds(scripted, plan.track))
     return [
         next(loaded) if ref.weights is None else _trained(ref, plan.track) for ref in plan.players
     ]
 
 
+def scripted_kinds(refs: Sequence[PlayerRef], track: Track) -> list[type[OneShotAgent]]:
+    """The classes of players without weights, of the catalogue or brought, for one world."""
+    own = {ref.name: ref.code for ref in refs if ref.code is not None}
+    return catalogue.load_for_world([ref.name for ref in refs], track, own)
+
+
 def _trained(ref: PlayerRef, track: Track) -> type[OneShotAgent]:
-    """HRL-XF with the weights of a model; called NAME+EXPERT, that expert looks on."""
+    """HRL-XF with the weights of a model; called NAME+EXPERT, that expert looks on.
+
+    Where the player has code as well, it is the expert's.
+    """
     from understudy.games.scml.agent.hrl import HRLAgent
     from understudy.games.scml.agent.policy import policy_of
     from understudy.games.scml.players.dagger_labeller import labelled_by
@@ -166,7 +175,10 @@ def _trained(ref: PlayerRef, track: Track) -> type[OneShotAgent]:
     assert ref.weights is not None
     policy_of(ref.weights).require(RULES[track].horizon)
     name, _, expert = ref.name.partition("+")
-    kind = labelled_by(catalogue.load(expert, track)) if expert else HRLAgent
+    kind = HRLAgent
+    if expert:
+        [looks_on] = scripted_kinds([PlayerRef(expert, code=ref.code)], track)
+        kind = labelled_by(looks_on)
     return type(f"HRL_{name.replace('-', '_')}", (kind,), {"checkpoint": ref.weights})
 
 
@@ -356,16 +368,15 @@ def traced(
     ]
 
 
-def check_traceable(players: Sequence[PlayerRef]) -> None:
+def check_traceable(players: Sequence[PlayerRef], track: Track) -> None:
     """Refuse a trace of players none of whom has layers to tell of."""
     from understudy.games.scml.agent.hrl import HRLAgent
 
-    names = [ref.name for ref in players if ref.weights is None]
-    if len(names) < len(players):
+    scripted = [ref for ref in players if ref.weights is None]
+    if len(scripted) < len(players):
         return
-    known = [name for name in names if name in catalogue.STD]
-    if not any(issubclass(catalogue.load(name), HRLAgent) for name in known):
+    if not any(issubclass(kind, HRLAgent) for kind in scripted_kinds(scripted, track)):
         raise InputError(
-            f"--trace writes down how HRL-XF decides, but {', '.join(names)} do not play with it. "
-            "Name HRL, L1, SafePenguin or a trained model with --agents"
+            f"--trace writes down how HRL-XF decides, but {', '.join(r.name for r in scripted)} do "
+            "not play with it. Name HRL, L1, SafePenguin or a trained model with --agents"
         )

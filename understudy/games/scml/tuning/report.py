@@ -1,10 +1,16 @@
 """A search, in lines to read; and the files it leaves."""
 
+from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 
+import numpy as np
+
+from understudy.data.arrays import Floats
 from understudy.data.files import read_json
-from understudy.data.stats import Estimate
+from understudy.data.stats import Estimate, student
 from understudy.errors import InputError
+from understudy.games.scml.players.steward_numbers import PLACES
 from understudy.games.scml.tuning.search import Generation
 
 
@@ -26,9 +32,32 @@ def confirmed_line(place: str, gain: Estimate) -> str:
     )
 
 
+def comparison_lines(scores: Mapping[str, Floats], base: str, places: Sequence[str]) -> list[str]:
+    """A table in Markdown: what others score in the same factories beside one of them.
+
+    `scores` by name, world by world; `places` of the factory that changes hands.
+    """
+    rows = {"all": np.ones(len(places), bool)}
+    rows |= {place: np.array(places) == place for place in PLACES}
+    rows = {name: chosen for name, chosen in rows.items() if chosen.any()}
+    heads = [f"{name}, {chosen.sum():,} worlds" for name, chosen in rows.items()]
+    found = ["| | " + " | ".join(heads) + " |", "|---" * (len(rows) + 1) + "|"]
+    own = [f"{scores[base][chosen].mean():.3f}" for chosen in rows.values()]
+    found.append(f"| {base} | " + " | ".join(own) + " |")
+    for name, values in scores.items():
+        if name != base:
+            gaps = [student((values - scores[base])[chosen].tolist()) for chosen in rows.values()]
+            cells = [f"{gap.value:+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]" for gap in gaps]
+            found.append(f"| {name} | " + " | ".join(cells) + " |")
+    return found
+
+
 def told_of(path: Path, place: str) -> dict[str, float]:
     """The numbers of a place in a file that a search has left."""
     found = read_json(path, "It should be a numbers.json of `understudy tune`.")
     if not isinstance(found, dict) or "numbers" not in found:
         raise InputError(f"{path} is no numbers.json of `understudy tune`")
-    return {str(name): float(value) for name, value in found["numbers"].get(place, {}).items()}
+    told = {str(name): float(value) for name, value in found["numbers"].get(place, {}).items()}
+    if wrong := [name for name, value in told.items() if not isfinite(value)]:
+        raise InputError(f"{path}: '{wrong[0]}' is no number. Make it again: understudy tune")
+    return told

@@ -1,4 +1,4 @@
-"""One factory changes hands: what a plan scores there, world by world, all else equal.
+"""One factory changes hands: what it scores in them, world by world, all else equal.
 
 A layout is drawn from its number, so that worlds of a block are the same for everybody, and blocks
 of other numbers share nothing.
@@ -13,9 +13,9 @@ import numpy as np
 
 from understudy.data.arrays import Array, Floats
 from understudy.errors import InputError
-from understudy.games.scml.batch.players.ask import NATIVE
-from understudy.games.scml.batch.players.numbers import numbers_of
+from understudy.games.scml.batch.learnt.policy import Learner, play
 from understudy.games.scml.batch.sampler import sample
+from understudy.games.scml.batch.setup import Seat, set_seat, set_seats
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.players.catalogue import BACKGROUND_AGENTS
 from understudy.games.scml.players.steward_numbers import PLACES, place_in_chain, plans_of
@@ -61,36 +61,51 @@ class Layout:
     players: tuple[str, ...]
     mine: int
 
+    @property
+    def place(self) -> str:
+        """Where in the chain that factory lies."""
+        return _places(self.sizes)[self.mine]
 
-def layout(field: Field, place: str, block: int, number: int) -> Layout:
-    """The layout of a number; a field of `both` takes turns."""
+
+def layout(
+    field: Field, place: str | None, block: int, number: int, rivals: Sequence[str] = RIVALS
+) -> Layout:
+    """The layout of a number, with the factory in a place, None: as the league seats competitors.
+
+    A field of `both` takes turns.
+    """
     if field == "both":
         field = FIELDS[number % 2]
     rng = random.Random(f"{field}/{place}/{block}/{number}")
     while True:
-        found = _official(rng) if field == "official" else _champions(rng)
-        sizes, players, slots = found
-        levels = [level for level, size in enumerate(sizes) for _ in range(size)]
-        mine = [s for s in slots if place_in_chain(levels[s], len(sizes)) == place]
+        sizes, players, slots = (_official if field == "official" else _champions)(rng, rivals)
+        mine = [slot for slot in slots if place in (None, _places(sizes)[slot])]
         if mine:  # not every world has a competitor in this place
             seed = block * 10**6 + number
             return Layout(sizes, rng.randint(*WORLD_DAYS), seed, players, rng.choice(mine))
 
 
+def _places(sizes: Sequence[int]) -> list[str]:
+    """Of all factories."""
+    return [
+        place_in_chain(level, len(sizes)) for level, size in enumerate(sizes) for _ in range(size)
+    ]
+
+
 Seating = tuple[tuple[int, ...], tuple[str, ...], list[int]]
 
 
-def _official(rng: random.Random) -> Seating:
+def _official(rng: random.Random, rivals: Sequence[str]) -> Seating:
     sizes, slots = league_sizes("std", rng.randint(*NUM_COMPETITORS), rng)
     players = [rng.choice(BACKGROUND_AGENTS["std"]) for _ in range(sum(sizes))]
     for slot in slots:
-        players[slot] = rng.choice(RIVALS)
+        players[slot] = rng.choice(rivals)
     return sizes, tuple(players), slots
 
 
-def _champions(rng: random.Random) -> Seating:
+def _champions(rng: random.Random, rivals: Sequence[str]) -> Seating:
     sizes = tuple(rng.randint(3, 5) for _ in range(rng.randint(2, 4)))
-    return sizes, tuple(rng.choice(RIVALS) for _ in range(sum(sizes))), list(range(sum(sizes)))
+    return sizes, tuple(rng.choice(rivals) for _ in range(sum(sizes))), list(range(sum(sizes)))
 
 
 def worlds_of(layouts: Sequence[Layout]) -> Array:
@@ -99,10 +114,7 @@ def worlds_of(layouts: Sequence[Layout]) -> Array:
         [one.sizes for one in layouts], [one.days for one in layouts], [o.seed for o in layouts]
     )
     for row, one in zip(fixed, layouts, strict=True):
-        for index, player in enumerate(one.players):
-            row["player"][index] = NATIVE["std"][player]
-            level, levels = int(row["level"][index]), len(one.sizes)
-            row["numbers"][index] = numbers_of(player, None, level, levels)
+        set_seats(row, [Seat(player) for player in one.players])
     return fixed
 
 
@@ -118,12 +130,21 @@ def scores(trial: Trial) -> list[float]:
 
 
 def _play(layouts: Sequence[Layout], trial: Trial) -> list[float]:
-    fixed, plans = worlds_of(layouts), plans_of({trial.place: trial.told})
-    for row, one in zip(fixed, layouts, strict=True):
-        row["player"][one.mine] = NATIVE["std"]["Steward"]
-        level = int(row["level"][one.mine])
-        row["numbers"][one.mine] = numbers_of("Steward", plans, level, len(one.sizes))
-    worlds = Worlds(fixed)
-    worlds.play()
-    mine: Floats = worlds.scores[np.arange(len(layouts)), [one.mine for one in layouts]]
-    return [float(score) for score in mine]
+    changed = Seat("Steward", plans=plans_of({trial.place: trial.told}))
+    return [float(score) for score in scores_in_hands(layouts, [changed])[0]]
+
+
+def scores_in_hands(
+    layouts: Sequence[Layout], hands: Sequence[Seat], learners: Sequence[Learner] = ()
+) -> Floats:
+    """What the factory of each world scores in the hands of each, [hands, layouts]."""
+    fixed = worlds_of(layouts)
+    mine = [one.mine for one in layouts]
+    found = np.empty((len(hands), len(layouts)))
+    for index, seat in enumerate(hands):
+        for row, factory in zip(fixed, mine, strict=True):
+            set_seat(row, factory, seat)
+        worlds = Worlds(fixed)
+        play(worlds, learners)
+        found[index] = worlds.scores[np.arange(len(layouts)), mine]
+    return found

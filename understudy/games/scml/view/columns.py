@@ -32,6 +32,13 @@ NUM_FACTS: Final = 29
 BOUGHT, BOUGHT_MONEY, SOLD, SOLD_MONEY = range(4)
 BUYS, ROUND, START, LENGTH = range(4)
 MINE, QUANTITY, DELIVERY, PRICE = range(4)
+TALKS_HELD, OWN_OFFERS, OWN_TAKEN = range(3)
+NUM_CONTRACTS, CONTRACT_UNITS, CONTRACT_AHEAD, CONTRACT_TODAY, CONTRACT_GAIN = range(3, 8)
+NUM_HEARD, HEARD_UNITS, HEARD_AHEAD, HEARD_GAIN, HEARD_MOST = range(8, 13)
+NUM_SUMS: Final = 13
+"""Columns of `memory`."""
+NOTHING_KNOWN: Final = (0.0,) * NUM_SUMS
+"""Of a partner whom this factory has not met."""
 OFFER_UNITS, OFFER_AHEAD, OFFER_PRICE = range(3)
 """Of an offer by days from now, as L1's baselines are."""
 _WIDE, _NARROW = RULES["std"].quantity_factor, RULES["oneshot"].quantity_factor
@@ -51,6 +58,8 @@ class Packed(NamedTuple):
     length."""
     offers: Ints
     """[offers, 4]: whether mine, quantity, delivery day, unit price. Negotiations share rows."""
+    memory: Floats
+    """[negotiations, NUM_SUMS]: sums over the talks with the partner on earlier days."""
 
     @property
     def state_of(self) -> Ints:
@@ -61,12 +70,14 @@ class Packed(NamedTuple):
 def packed(states: Sequence[State]) -> Packed:
     """States in columns."""
     negotiations, offers = list[tuple[int, ...]](), list[PastOffer]()
+    memory = list[tuple[float, ...]]()
     for state in states:
         for negotiation in state.negotiations:
             negotiations.append(
                 (negotiation.buys, negotiation.round, len(offers), len(negotiation.offers))
             )
             offers.extend(negotiation.offers)
+            memory.append(negotiation.memory or NOTHING_KNOWN)
     commitments = np.zeros((len(states), 4, DAYS), np.int64)
     for row, state in enumerate(states):
         promised = state.commitments
@@ -82,6 +93,7 @@ def packed(states: Sequence[State]) -> Packed:
         first=np.cumsum([0, *(len(state.negotiations) for state in states)]),
         negotiations=np.array(negotiations, np.int64).reshape(-1, 4),
         offers=np.array(offers, np.int64).reshape(-1, 4),
+        memory=np.array(memory, np.float64).reshape(-1, NUM_SUMS),
     )
 
 
@@ -139,7 +151,8 @@ def _negotiation(columns: Packed, negotiation: int, partner: str) -> OpenNegotia
     buys, round_, start, length = columns.negotiations[negotiation].tolist()
     rows = columns.offers[start : start + length].tolist()
     offers = tuple(PastOffer(bool(mine), *offer) for mine, *offer in rows)
-    return OpenNegotiation(partner, bool(buys), round_, offers)
+    memory = tuple(columns.memory[negotiation].tolist())
+    return OpenNegotiation(partner, bool(buys), round_, offers, memory)
 
 
 def _profile(facts: Sequence[float]) -> FactoryProfile:

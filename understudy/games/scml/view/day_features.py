@@ -1,5 +1,7 @@
 """STATIC, TEMPORAL and SITUATION of a state, compiled: `observe.py` calls it, live and for many."""
 
+import math
+
 import numpy as np
 
 from understudy.games.scml.domain import BUYING, DAYS, ROUNDS, SELLING
@@ -76,6 +78,7 @@ def _static(facts, book, out):  # type: ignore[no-untyped-def]
     out[at.horizon] = facts[p.WORLD_HORIZON] / AHEAD
     out[at.wealth] = cut(facts[p.INITIAL] / (10.0 * lines * price_in))
     out[at.stock_falls] = book.limits[CONSERVES]
+    out[at.stock_log] = cut(math.log1p(facts[p.STOCK] / lines))
 
 
 @kernel

@@ -45,6 +45,7 @@ STATIC: Final = {
     "horizon": "of the world; 1 = Standard, 0 = OneShot",
     "wealth": "initial balance over the cost of ten days of full input",
     "stock_falls": "1 = production takes from stock, as has been seen",
+    "stock_log": "log of 1 + stock in days of work: beyond where `stock` is cut",
 }
 TEMPORAL: Final = {
     "inbound": "units that arrive",
@@ -73,6 +74,22 @@ SITUATION: Final = {
     "round": "the latest of all negotiations, as a share",
 }
 """Of all negotiations of a decision; with STATIC before it, it makes up the overall features."""
+MEMORY: Final = {
+    "past_talks": "log of 1 + talks on earlier days; 1 = 53 talks",
+    "past_agreed": "share of these that ended with a contract",
+    "past_taken": "share of our offers that the partner took",
+    "past_heard": "the partner's offers per talk; 1 = a round each",
+    "deal_units": "units of a contract, the mean of all; so are the next three",
+    "deal_ahead": "days to its delivery",
+    "deal_today": "1 = delivered the same day",
+    "deal_gain": "its price as we like it: 0 worst, 1 best",
+    "heard_units": "units of an offer of the partner's, the mean of all; so are the next two",
+    "heard_ahead": "days to its delivery",
+    "heard_gain": "its price as we like it",
+    "heard_most": "the most units that the partner ever offered or asked for",
+}
+"""Of the talks with a negotiation's partner on earlier days (`memory.py`); 0 where there is nothing
+to take a share or a mean of."""
 THREAD: Final = {
     "buys": "1 = we buy",
     "sells": "1 = we sell",
@@ -102,6 +119,7 @@ THREAD: Final = {
     "rival_units": "units that these offer or ask for",
     "better_rivals": "share of the rivals' offers with a better price for us",
     **{f"day_{name}": f"on the day under discussion: {what}" for name, what in TEMPORAL.items()},
+    **MEMORY,
 }
 """Of one negotiation."""
 PAST_OFFER: Final = {
@@ -139,5 +157,5 @@ SITUATION_AT: Final = columns_of(SITUATION)
 THREAD_AT: Final = columns_of(THREAD)
 PAST_OFFER_AT: Final = columns_of(PAST_OFFER)
 TURN_AT: Final = columns_of(TURN)
-DAY_IN_THREAD: Final = len(THREAD) - len(TEMPORAL)
+DAY_IN_THREAD: Final = THREAD_AT.day_inbound
 """Where a negotiation's row begins to say what TEMPORAL says of the day under discussion."""

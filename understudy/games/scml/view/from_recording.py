@@ -17,6 +17,7 @@ from understudy.games.scml.domain import CALLS, COUNTER_ALL, DAYS, FIRST_PROPOSA
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.columns import Packed, unpacked
+from understudy.games.scml.view.memory import Talks, memories_of
 from understudy.games.scml.view.state import State
 
 Recordings = Mapping[str, pa.Table]
@@ -222,9 +223,9 @@ class Recording:
         nothing = np.zeros((0, 4), np.int64)
         commitments = self._commitments(owner, day, made)
         first = np.zeros(len(row) + 1, np.int64)
-        return DayStarts(
-            Packed(self._facts(owner, day), commitments, first, nothing, nothing), owner, row
-        )
+        memory = np.zeros((0, p.NUM_SUMS))
+        states = Packed(self._facts(owner, day), commitments, first, nothing, nothing, memory)
+        return DayStarts(states, owner, row)
 
     def calls(self) -> Calls:
         """Of the chosen factories.
@@ -248,11 +249,12 @@ class Recording:
         owner, day, partner, moment = owner[row], day[row], partner[row], moment[row]
         call = codes(table["call"], CALLS)
         negotiations, offers, was_heard = self._negotiations(table, owner, day, partner, call)
+        memory = self._memory(owner, day, partner, negotiations, offers)
         goes_nowhere = (call == FIRST_PROPOSALS) & ~self.opens[owner]
         too_early = (call == COUNTER_ALL) & ~was_heard  # nothing was asked of this negotiation yet
         kept = ~goes_nowhere & ~too_early
-        negotiations, row, owner, day, partner, moment = (
-            column[kept] for column in (negotiations, row, owner, day, partner, moment)
+        negotiations, row, owner, day, partner, moment, memory = (
+            column[kept] for column in (negotiations, row, owner, day, partner, moment, memory)
         )
         new = np.ones(len(row), bool)
         new[1:] = (owner[1:] != owner[:-1]) | (moment[1:] != moment[:-1])
@@ -264,6 +266,7 @@ class Recording:
             first=np.append(begin, len(row)),
             negotiations=negotiations,
             offers=offers,
+            memory=memory,
         )
         return Calls(states, owner[begin], row, partner)
 
@@ -275,7 +278,7 @@ class Recording:
         The rows are in order of time. A negotiation's offers lie one after the other; a decision
         knows those before it and the one it is about.
         """
-        key = (owner * self.day_row.shape[1] + day) * len(self.names) + partner
+        key = self._talk(owner, day, partner)
         order = np.argsort(key, kind="stable")
         new = np.ones(len(order), bool)
         new[1:] = np.diff(key[order]) != 0
@@ -302,6 +305,34 @@ class Recording:
         heard_by_row = np.empty(len(order), bool)
         heard_by_row[order] = was_heard
         return negotiations, offers, heard_by_row
+
+    def _talk(self, owner: Ints, day: Ints, partner: Ints) -> Ints:
+        """A number for the talk of two factories on a day: they have but one."""
+        return (owner * self.day_row.shape[1] + day) * len(self.names) + partner
+
+    def _memory(
+        self, owner: Ints, day: Ints, partner: Ints, negotiations: Ints, offers: Ints
+    ) -> Floats:
+        """What was known of the partner from earlier days, by row."""
+        talk = self._talk(owner, day, partner)
+        talk, row, talk_of = np.unique(talk, return_index=True, return_inverse=True)
+        ended = self.contract_concluded < self.day_row.shape[1]
+        signed = self.contract_owner, self.contract_concluded, self.contract_other
+        buys = negotiations[row, p.BUYS] != 0
+        start = negotiations[row, p.START]
+        lowest = np.where(buys, p.LOW_IN, p.LOW_OUT) - p.DAY
+        at = self.day_row[owner[row], day[row]]
+        talks = Talks(
+            owner=owner[row],
+            partner=partner[row],
+            day=day[row],
+            buys=buys,
+            start=start,
+            stop=np.append(start[1:], len(offers)),  # offers lie in order of these numbers
+            agreed=np.isin(talk, self._talk(*(column[ended] for column in signed))),
+            prices=np.stack([self.day_start[at, lowest], self.day_start[at, lowest + 1]], 1),
+        )
+        return memories_of(talks, offers)[talk_of]
 
 
 def _rounds(table: pa.Table, call: Ints, was_heard: Bools, order: Ints, begin: Ints) -> Ints:

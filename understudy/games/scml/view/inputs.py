@@ -8,17 +8,33 @@ from understudy.data.arrays import Float32s
 from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import features as f
 
-DAY_START_INPUTS: Final = len(f.STATIC) + DAYS * len(f.TEMPORAL) + 2
-ROUND_INPUTS: Final = (
-    len(f.STATIC)
-    + DAYS * len(f.TEMPORAL)
-    + len(f.SITUATION)
-    + len(f.THREAD)
-    + len(f.TURN)
-    + NUM_GOALS
-)
+GROUPS: Final = {
+    "static": tuple(f.STATIC),
+    "temporal": tuple(f.TEMPORAL),
+    "situation": tuple(f.SITUATION),
+    "thread": tuple(f.THREAD),
+    "past_offer": tuple(f.PAST_OFFER),
+    "turn": tuple(f.TURN),
+}
+"""The names of all features."""
+
+
+def _named(*parts: str) -> tuple[str, ...]:
+    """`static.balance` and so on, of groups that lie side by side."""
+    others = {"role": ("buys", "sells"), "goals": tuple(map(str, range(NUM_GOALS)))}
+    return tuple(f"{part}.{name}" for part in parts for name in (GROUPS | others)[part])
+
+
+READ: Final = {
+    "l2": _named("static", *["temporal"] * DAYS, "role"),
+    "l3": _named("static", *["temporal"] * DAYS, "situation", "goals", "thread", "turn"),
+    "l4": _named("thread", "static", "situation", "goals"),
+}
+"""What each layer reads, in order; L3 also reads the histories, after it."""
+DAY_START_INPUTS: Final = len(READ["l2"])
+ROUND_INPUTS: Final = len(READ["l3"])
 THREAD_INPUTS: Final = len(f.THREAD)
-OVERALL_INPUTS: Final = len(f.OVERALL) + NUM_GOALS
+OVERALL_INPUTS: Final = len(READ["l4"]) - THREAD_INPUTS
 
 
 def day_start_input(static: Float32s, temporal: Float32s, role: Float32s) -> Float32s:

@@ -6,6 +6,7 @@ from understudy.games.scml.view import columns as p
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import safety_rules as rules
 from understudy.games.scml.view.commitments import allowed_units, set_baseline
+from understudy.games.scml.view.memory import fill_memory
 from understudy.games.scml.view.scales import AHEAD, CROWD, cut, position_in
 
 
@@ -34,6 +35,7 @@ def fill_negotiations(columns, out):  # type: ignore[no-untyped-def]
             _safety(facts, buys, remaining, money, ahead, price, base, out.thread[negotiation])
             _rivals(columns, s, negotiation, row, out.thread[negotiation])
             _day_under_discussion(ahead, out.temporal[s], out.thread[negotiation])
+            fill_memory(columns.memory[negotiation], facts[p.LINES], out.thread[negotiation])
 
 
 @kernel

@@ -4,7 +4,7 @@ A state is built live from what the simulator shows an agent, or from a recordin
 (`from_recording.py`). Whoever reads it cannot tell which.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -98,6 +98,8 @@ class OpenNegotiation:
     """We would buy; else sell."""
     round: int
     offers: tuple[PastOffer, ...]
+    memory: tuple[float, ...] = ()
+    """What is known of the partner from earlier days: a row of sums (`memory.py`), or nothing."""
 
     @property
     def heard(self) -> PastOffer | None:
@@ -186,33 +188,3 @@ def _solvent_total(awi: Any, by_partner: Mapping[str, int] | None) -> int:
     if not by_partner:
         return 0
     return sum(value for name, value in by_partner.items() if not awi.is_bankrupt(name))
-
-
-class Memory:
-    """The offers of today's negotiations, as an agent hears and makes them."""
-
-    def __init__(self) -> None:
-        self._offers: dict[str, list[PastOffer]] = {}
-        self._round: dict[str, int] = {}
-
-    def open_day(self) -> None:
-        """Negotiations of yesterday are over."""
-        self._offers, self._round = {}, {}
-
-    def hear(self, partner: str, round_: int, offer: Sequence[int] | None) -> None:
-        """A partner has made an offer."""
-        self._round[partner] = round_
-        if offer is not None:
-            quantity, day, price = map(int, offer)
-            self._offers.setdefault(partner, []).append(PastOffer(False, quantity, day, price))
-
-    def say(self, partner: str, offer: Sequence[int] | None) -> None:
-        """We have made an offer."""
-        if offer is not None:
-            quantity, day, price = map(int, offer)
-            self._offers.setdefault(partner, []).append(PastOffer(True, quantity, day, price))
-
-    def negotiation(self, partner: str, buys: bool) -> OpenNegotiation:
-        """The negotiation with a partner."""
-        offers = tuple(self._offers.get(partner, ()))
-        return OpenNegotiation(partner, buys, self._round.get(partner, 0), offers)

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Int64
 from torch import Tensor
 
+from understudy.data.own_code import OwnCode
 from understudy.learn.cuda_graphs import sent
 from understudy.learn.policy import Acted, FactoredPolicy, PolicyShape
 from understudy.learn.rl.env import SELF, Array
@@ -36,12 +37,14 @@ def unpacked(weights: Weights) -> FactoredPolicy:
 
 @dataclass(frozen=True)
 class Opponent:
-    """Somebody to meet: SELF, a frozen policy with its weights, or a scripted player by name."""
+    """Somebody to meet: SELF, a frozen policy with its weights, one that somebody brought with its
+    code, or a scripted player by name."""
 
     name: str
     probability: float
     """Share of the matches; those of all opponents need not sum to 1."""
     weights: Weights | None = None
+    code: OwnCode | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.probability < float("inf"):

@@ -14,7 +14,8 @@ from torch import Tensor
 from understudy.learn.cuda_graphs import own_stream
 from understudy.learn.policy import Acted
 from understudy.learn.rl.acting.job import Job, Rollout
-from understudy.learn.rl.acting.opponents import PolicyPlayer, Weights, unpacked
+from understudy.learn.rl.acting.opponents import Opponent, PolicyPlayer, Weights, unpacked
+from understudy.learn.rl.acting.own_policy import OwnPolicy
 from understudy.learn.rl.acting.recorded import recorded_player
 from understudy.learn.rl.acting.rollout_buffer import RolloutBuffer
 from understudy.learn.rl.acting.seating import seating
@@ -52,9 +53,7 @@ class _Actor:
             self.generator = torch.Generator(job.device).manual_seed(drawn)
         self.learner = self._player(job.player, "")
         self.teacher = None if job.teacher is None else self._player(job.teacher, _TEACHER)
-        self.frozen = [
-            None if one.weights is None else self._player(one.weights, one.name) for one in self.met
-        ]
+        self.frozen = [self._opponent(one) for one in self.met]
         self.tally = np.zeros((len(self.met) + 1, 3), np.int64)  # the last is SELF
         self.opponent = np.full(job.matches, len(self.met))
         self.idle = np.zeros(job.matches, bool)
@@ -71,6 +70,12 @@ class _Actor:
             return PolicyPlayer(unpacked(weights), matches, num_players)
         policy, choose = recorded_player(name, weights, self.job.device)
         return PolicyPlayer(policy, matches, num_players, choose)
+
+    def _opponent(self, one: Opponent) -> PolicyPlayer | OwnPolicy | None:
+        """Who plays for an opponent; None: the game's own script."""
+        if one.code is not None:
+            return OwnPolicy(one.code, self.job.player.shape.heads)
+        return None if one.weights is None else self._player(one.weights, one.name)
 
     def play(self) -> Rollout:
         job, where = self.job, self.seating
@@ -166,9 +171,14 @@ class _Actor:
 
     def _remembering(self) -> dict[str, PolicyPlayer]:
         """Everybody who remembers something, by name; the learner and its teacher by no name."""
+        players: dict[str, PolicyPlayer | OwnPolicy | None]
         players = {"": self.learner, _TEACHER: self.teacher}
         players |= {one.name: player for one, player in zip(self.met, self.frozen, strict=True)}
-        return {name: one for name, one in players.items() if one is not None and one.remembers}
+        return {
+            name: one
+            for name, one in players.items()
+            if isinstance(one, PolicyPlayer) and one.remembers
+        }
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         """Go on; a match against somebody who is no longer met begins anew."""

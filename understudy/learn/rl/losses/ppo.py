@@ -29,6 +29,7 @@ class PPO:
     normalise: bool = True
     """Bring the advantages of a batch to mean 0 and spread 1."""
     value_weight: float = 0.5
+    """Of the value's error. Up: the value learns faster than the policy."""
     kl_weight: float = 0.0
     """Up: stays nearer to the teacher."""
     entropy_weight: float = 0.0

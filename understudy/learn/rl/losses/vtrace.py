@@ -35,12 +35,16 @@ class OffPolicy:
     lambda_: float = 1.0
     """Lambda of V-trace. Down: advantages lean on the value, less noise, more error."""
     rho_max: float = 1.0
+    """Where the ratio of one decision is clipped. Up: less error, more noise."""
     c_max: float = 1.0
-    """Where ratios are clipped. Up: less error, more noise from what is rarely done."""
+    """Where ratios that are handed back in time are clipped. Up: less error, more noise from what
+    is rarely done."""
     policy_weight: float = 1.0
+    """Of the policy gradient beside the other parts."""
     upgo_weight: float = 1.0
     """Up: repeats what once went better than foreseen."""
     value_weight: float = 10.0
+    """Of the value's error. Up: the value learns faster than the policy."""
     value_lambda: float = 0.8
     """Lambda of the value's targets; these are not corrected for who played."""
     kl_weight: float = 2e-3

@@ -41,6 +41,10 @@ _UNITS = HEADS["residual"]["units"], HEADS["direct"]["units"]
 """How many options there are, by whether units are chosen as they are."""
 
 
+DRAWN_RESPONSE, DRAWN_DAY, DRAWN_UNITS, DRAWN_PRICE, LEFT, BASE, NUM_DRAWN = range(7)
+"""Options of the four heads, and what decides which units were open: those left, L1's baseline."""
+
+
 class Books(NamedTuple):
     """L1's, by decision."""
 
@@ -63,6 +67,8 @@ class Turn(NamedTuple):
     """[rows, 3]: units, days ahead, unit price."""
     offering: Ints
     """The rows that will offer come first."""
+    drawn: Ints
+    """[rows, NUM_DRAWN]: what L3 drew, before L1 guards it."""
 
 
 class Drawing(NamedTuple):
@@ -90,7 +96,9 @@ def new_books(decisions: int) -> Books:
 def new_turn(decisions: int) -> Turn:
     """Space for a turn of so many decisions."""
     decision, negotiation, response, offering = np.empty((4, decisions), np.int64)
-    return Turn(decision, negotiation, response, np.empty((decisions, 3), np.int64), offering)
+    offer = np.empty((decisions, 3), np.int64)
+    drawn = np.zeros((decisions, NUM_DRAWN), np.int64)
+    return Turn(decision, negotiation, response, offer, offering, drawn)
 
 
 # --- compiled ------------------------------------------------------------------------------------
@@ -197,7 +205,7 @@ def choose_days(state, asked, seen, how, turn, heads, on_day):  # type: ignore[n
             scores[REJECT] = -math.inf
         luck = _luck(state[at], how.response_temperature)
         response = draw(scores[:_ANSWER], how.response_temperature, how.chances, luck)
-        turn.response[row] = response
+        turn.response[row], turn.drawn[row, DRAWN_RESPONSE] = response, response
         if response == REJECT:
             days = scores[_ANSWER:_OFFER]
             for day in range(DAYS):
@@ -205,7 +213,7 @@ def choose_days(state, asked, seen, how, turn, heads, on_day):  # type: ignore[n
                     days[day] = -math.inf
             luck = _luck(state[at], how.offer_temperature)
             day = draw(days, how.offer_temperature, how.chances, luck)
-            turn.offer[row, p.OFFER_AHEAD] = day
+            turn.offer[row, p.OFFER_AHEAD], turn.drawn[row, DRAWN_DAY] = day, day
             facts = columns.facts[turn.decision[row]]
             left, _ = _on(facts, columns, negotiation, turns, day)
             _read_day(how, day, left, scores[_OFFER:], on_day[count])
@@ -244,8 +252,8 @@ def conclude(state, asked, seen, books, how, turn, count, heads):  # type: ignor
         decision, negotiation = turn.decision[row], turn.negotiation[row]
         which, facts = asked[decision], columns.facts[decision]
         rest = facts, columns, negotiation, turns
-        base = _choose_offer(state[which], *rest, how, heads[index], turn.offer[row])
-        if base <= 0:
+        _choose_offer(state[which], *rest, how, heads[index], turn.offer[row], turn.drawn[row])
+        if turn.drawn[row, BASE] <= 0:
             turn.response[row] = END
     for row in range(count):
         decision, negotiation, offer = turn.decision[row], turn.negotiation[row], turn.offer[row]
@@ -260,10 +268,11 @@ def conclude(state, asked, seen, books, how, turn, count, heads):  # type: ignor
 
 
 @kernel
-def _choose_offer(world, facts, columns, negotiation, turns, how, heads, offer):  # type: ignore[no-untyped-def]
-    """Units and price for the day that was chosen; returns the units of L1's baseline on it."""
+def _choose_offer(world, facts, columns, negotiation, turns, how, heads, offer, drawn):  # type: ignore[no-untyped-def]
+    """Units and price for the day that was chosen."""
     options = _UNITS[1] if how.is_direct else _UNITS[0]
     left, base = _on(facts, columns, negotiation, turns, offer[p.OFFER_AHEAD])
+    drawn[LEFT], drawn[BASE] = left, base
     shift = 1 if how.is_direct else base - UNITS
     units = heads[:options]
     for option in range(options):
@@ -272,8 +281,10 @@ def _choose_offer(world, facts, columns, negotiation, turns, how, heads, offer):
     luck = _luck(world, how.offer_temperature)
     option = draw(units, how.offer_temperature, how.chances, luck)
     offer[p.OFFER_UNITS] = min(max(option + shift, 1), max(left, 1))
+    drawn[DRAWN_UNITS] = option
     luck = _luck(world, how.offer_temperature)
     option = draw(heads[options:], how.offer_temperature, how.chances, luck)
+    drawn[DRAWN_PRICE] = option
     low, high = p.price_range(facts, columns.negotiations[negotiation, p.BUYS] != 0)
     if how.is_direct:
         wish = low + np.rint(option * (high - low) / TENTHS)
@@ -281,7 +292,6 @@ def _choose_offer(world, facts, columns, negotiation, turns, how, heads, offer):
         wish = turns.baseline[negotiation, p.OFFER_PRICE]
         wish += np.rint((option - TENTHS) * (high - low) / TENTHS)
     offer[p.OFFER_PRICE] = int(min(max(wish, low), high))
-    return base
 
 
 @kernel

@@ -21,6 +21,9 @@ TURN = THREAD + len(f.TURN)
 """Where the parts of L3's input end; after them come the histories."""
 
 
+_NONE: Ints = np.empty(0, np.int64)
+
+
 class ManyScores:
     """L4 of many decisions."""
 
@@ -67,6 +70,8 @@ class ManyOffers:
         self.offer_weight, self.offer_bias = _together(layer, "units", "price")
         self.on_day, self.on_day_bias = turned["on_day.weight"], weights["on_day.bias"]
         self.turn_mean, self.turn_inverse = self.mean[THREAD:TURN], self.inverse[THREAD:TURN]
+        self.views: tuple[Float32s, Ints] = np.empty((0, len(self.of_history)), np.float32), _NONE
+        """Of the histories read last, and of which negotiations they are; until the next ones."""
 
     def before_turns(self, seen: Observed, goals: Float32s, state_of: Ints) -> Float32s:
         """The first layer's sum of all that is known before the first turn, [negotiations, ...]."""
@@ -79,8 +84,9 @@ class ManyOffers:
         x = room("threads", len(seen.thread), THREAD - STATE)
         put_standard([seen.thread], self.mean[STATE:THREAD], self.inverse[STATE:THREAD], x)
         known = product(x, self.of_thread, room("known", len(x), width))
+        self.views = self.views[0][:0], _NONE
         if seen.length.any():
-            ends, spoken = self._histories(seen.history, seen.length, room)
+            ends, spoken = self.views = self._histories(seen.history, seen.length, room)
             more = product(ends, self.of_history, room("of_history", len(ends), width))
             add_rows(known, spoken, more)
         add_each(known, of_state, state_of)

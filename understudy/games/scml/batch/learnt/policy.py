@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from understudy.data.arrays import Array, Float32s, Ints
+from understudy.data.arrays import Array, Bools, Float32s, Ints
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
 from understudy.games.scml.agent.policy import HRLPolicy
 from understudy.games.scml.batch.learnt import choices as c
@@ -18,8 +18,9 @@ from understudy.games.scml.batch.state import MOST_DAYS
 from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.domain import SafetySettings
 from understudy.games.scml.view import features as f
+from understudy.games.scml.view.columns import Packed
 from understudy.games.scml.view.observe import Observed, observed
-from understudy.games.scml.view.turns import no_turns
+from understudy.games.scml.view.turns import Turns, no_turns
 
 
 class OfferNetwork(Protocol):
@@ -33,6 +34,42 @@ class OfferNetwork(Protocol):
 
     def offer_heads(self, on_day: Float32s) -> Float32s:
         """Scores of units and prices."""
+
+
+class Explorer(Protocol):
+    """Somebody who lets a policy try other things, and writes down what it did."""
+
+    def stir(self, state: Array, asked: Questions, scores: Float32s) -> Float32s:
+        """L4's scores as the order of turns is drawn from them."""
+
+    def goals(self, state: Array, asked: Questions, fresh: Ints, start: "DayStarts") -> Float32s:
+        """Raw goals of those whose day begins, [fresh, NUM_GOALS]."""
+
+    def note(self, fixed: Array, state: Array, decided: "Decided") -> None:
+        """Decisions that were just made."""
+
+
+class DayStarts(NamedTuple):
+    """What L2 reads."""
+
+    columns: Packed
+    seen: Observed
+
+
+class Decided(NamedTuple):
+    """Joint decisions with all that they rest on."""
+
+    asked: Questions
+    seen: Observed
+    goals: Float32s
+    order: Ints
+    turns: Turns
+    drawn: Ints
+    """[negotiations, NUM_DRAWN]: see `choices.py`."""
+    was_asked: Bools
+    """[negotiations]: L3 had something to choose."""
+    views: tuple[Float32s, Ints]
+    """L3's of histories, and which negotiations have any."""
 
 
 def _on_device(offers: ManyOffers, device: str) -> OfferNetwork:
@@ -49,12 +86,14 @@ class ManyDecisions:
         policy: HRLPolicy,
         settings: SafetySettings | None = None,
         device: str | None = None,
+        explorer: Explorer | None = None,
     ) -> None:
-        """`device`: where torch computes L3; None: in numpy."""
+        """`device`: where torch computes L3; None: in numpy. An `explorer` wants numpy."""
         self.policy, self.settings, self._room = policy, settings or SafetySettings(), Room()
         self._scores = None if policy.l4 is None else ManyScores(policy.l4)
         offers, about = ManyOffers(policy.l3), policy.about
         self._network: OfferNetwork = offers if device is None else _on_device(offers, device)
+        self._explorer, self._offers = explorer, offers
         self._drawing = c.Drawing(
             about.response_temperature,
             about.offer_temperature,
@@ -73,9 +112,12 @@ class ManyDecisions:
         state_of = columns.state_of
         seen = observed(columns, self.settings)
         goals = self._goals(state, asked)
-        ranked = self._rank(asked, seen, goals, state_of)
+        ranked = self._rank(state, asked, seen, goals)
         known = self._network.before_turns(seen, goals, state_of)
-        self._take_turns(state, asked, ranked, known)
+        turns, drawn, was_asked = self._take_turns(state, asked, ranked, known)
+        if self._explorer is not None:
+            what = turns, drawn, was_asked, self._offers.views
+            self._explorer.note(fixed, state, Decided(asked, seen, goals, ranked.order, *what))
         c.hand_in(state, waiting)
 
     def _goals(self, state: Array, asked: Questions) -> Float32s:
@@ -85,28 +127,43 @@ class ManyDecisions:
         fresh = np.flatnonzero(state["has_goals"][at] == 0)
         if len(fresh):
             columns = without_negotiations(asked.columns, fresh)
-            goals = self.policy.goals(columns, observed(columns, self.settings))
+            start = DayStarts(columns, observed(columns, self.settings))
+            if self._explorer is None:
+                goals = self.policy.goals(*start)
+            else:
+                goals = self._explorer.goals(state, asked, fresh, start)
             here = asked.world[fresh], asked.factory[fresh]
             state["goals"][here] = self.policy.goal_input(columns, goals)
             state["has_goals"][here] = 1
         return np.asarray(state["goals"][at])
 
-    def _rank(
-        self, asked: Questions, seen: Observed, goals: Float32s, state_of: Ints
-    ) -> Priorities:
+    def _rank(self, state: Array, asked: Questions, seen: Observed, goals: Float32s) -> Priorities:
         first = asked.columns.first
         if self._scores is None:
-            return priorities(teacher_scores(seen.thread), first)
-        return priorities(self._scores(seen, goals, state_of, first), first)
+            scores = teacher_scores(seen.thread)
+        else:
+            scores = self._scores(seen, goals, asked.columns.state_of, first)
+        ranked = priorities(scores, first)
+        if self._explorer is None:
+            return ranked
+        stirred = self._explorer.stir(state, asked, scores)
+        return Priorities(ranked.weight, priorities(stirred, first).order)
 
-    def _take_turns(self, state: Array, asked: Questions, ranked: Priorities, known: Any) -> None:
-        """One after the other: what one negotiation promises is gone for those after it."""
+    def _take_turns(
+        self, state: Array, asked: Questions, ranked: Priorities, known: Any
+    ) -> tuple[Turns, Ints, Bools]:
+        """One after the other: what one negotiation promises is gone for those after it.
+
+        Returns what was left for each, what L3 drew, and where it was asked.
+        """
         columns, network, how, room = asked.columns, self._network, self._drawing, self._room
         decisions, where = len(asked.world), (state, asked.world)
         books, turn = c.new_books(decisions), c.new_turn(decisions)
         settings = self.settings.reserve, self.settings.conserves
         c.open_books(state, asked.world, columns, *settings, books)
         seen = columns, asked.place, no_turns(len(columns.negotiations))
+        drawn = np.zeros((len(columns.negotiations), c.NUM_DRAWN), np.int64)
+        was_asked = np.zeros(len(drawn), np.bool_)
         x = room("turn", decisions, len(f.TURN))
         on_day = room("on_day", decisions, len(how.on_day_bias))
         for number in range(int(np.diff(columns.first).max())):
@@ -116,6 +173,9 @@ class ManyDecisions:
                 chosen = c.choose_days(*where, seen, how, turn, heads, on_day)
                 scores = network.offer_heads(on_day[:chosen])
                 c.conclude(*where, seen, books, how, turn, count, scores)
+                drawn[turn.negotiation[:count]] = turn.drawn[:count]
+                was_asked[turn.negotiation[:count]] = True
+        return seen[2], drawn, was_asked
 
 
 class Learner(Protocol):

@@ -175,7 +175,9 @@ def respond(fixed, world, me, place):  # type: ignore[no-untyped-def]
 @kernel
 def hear_success(fixed, world, me, place):  # type: ignore[no-untyped-def]
     """A talk of its has ended with a contract; its offer lies on the table."""
-    if fixed.player[me] == GREEDY:
+    if fixed.player[me] == LEARNER:
+        learner.hear_end(world, me, place, True)
+    elif fixed.player[me] == GREEDY:
         greedy.hear_success(world, me, place)
     elif fixed.player[me] >= oneshot.FIRST:
         oneshot.hear_success(fixed, world, me, place)
@@ -184,3 +186,5 @@ def hear_success(fixed, world, me, place):  # type: ignore[no-untyped-def]
 @kernel
 def hear_failure(fixed, world, me, place):  # type: ignore[no-untyped-def]
     """A talk of its has ended without."""
+    if fixed.player[me] == LEARNER:
+        learner.hear_end(world, me, place, False)

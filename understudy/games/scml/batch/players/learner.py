@@ -1,9 +1,18 @@
 """A factory whose answers come from outside: the world stops until they are there."""
 
+from typing import Final
+
 from understudy.games.scml.batch.kernels import kernel
-from understudy.games.scml.batch.speech import propose
+from understudy.games.scml.batch.observe import copy_offers
+from understudy.games.scml.batch.speech import is_supplier, propose
 from understudy.games.scml.batch.state import ACCEPT, DAY, NOBODY, PRICE, REJECT, UNITS
 from understudy.games.scml.domain import COUNTER_ALL, FIRST_PROPOSALS
+from understudy.games.scml.view.columns import MINE, NUM_SUMS
+from understudy.games.scml.view.memory import remember
+
+ASKED_ABOUT: Final = NUM_SUMS
+"""In a learner's notes on a partner, after what it remembers: how many offers of today's talk had
+been made when it was last asked."""
 
 
 @kernel
@@ -12,6 +21,7 @@ def morning(world, me):  # type: ignore[no-untyped-def]
     world.has_goals[me] = 0
     for place in range(world.bound.shape[1]):
         world.bound[me, place, UNITS] = 0
+        world.notes[me, place, ASKED_ABOUT] = 0.0
 
 
 @kernel
@@ -53,6 +63,7 @@ def counter_all(world, me):  # type: ignore[no-untyped-def]
         answer = world.reply[place]
         world.answer[me, place] = answer
         world.bound[me, place, UNITS] = 0
+        world.notes[me, place, ASKED_ABOUT] = world.offers[world.talk[me, place]]
         if answer == REJECT:
             _offer(world, me, place)
         elif answer == ACCEPT:
@@ -72,3 +83,16 @@ def bind(world, me, place, offer):  # type: ignore[no-untyped-def]
     """The partner may turn this into a contract without our being asked again."""
     for part in range(3):
         world.bound[me, place, part] = offer[part]
+
+
+@kernel
+def hear_end(world, me, place, agreed):  # type: ignore[no-untyped-def]
+    """A talk is over: what it was like is remembered."""
+    talk, notes = world.talk[me, place], world.notes[me, place]
+    stop = copy_offers(world, me, talk, 0, world.lived)
+    # It never hears of an offer that came too late for an answer.
+    if stop > notes[ASKED_ABOUT] and world.lived[stop - 1, MINE] == 0:
+        stop -= 1
+    product = world.product[talk]
+    low, high = float(world.low[product]), float(world.high[product])
+    remember(notes, world.lived, 0, stop, agreed, world.day, is_supplier(place), low, high)

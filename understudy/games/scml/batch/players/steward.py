@@ -111,20 +111,12 @@ def _note_asks(world, me):  # type: ignore[no-untyped-def]
 @kernel
 def _take_sales(fixed, world, me, free, turn):  # type: ignore[no-untyped-def]
     """Soonest and best price first: every sale that fits."""
-    order, count, choosy = world.list_c, 0, turn < has.number(fixed, world, me, has.CHOOSY)
+    choosy = turn < has.number(fixed, world, me, has.CHOOSY)
     largest = has.number(fixed, world, me, has.LARGEST_DEAL)
     fraction = has.number(fixed, world, me, has.FRACTION)
-    for index in range(world.num_heard[me]):
-        place = world.heard[me, index]
-        if not speech.is_supplier(place):
-            spot = count
-            while spot > 0 and _sale_before(world, me, place, order[spot - 1]):
-                order[spot] = order[spot - 1]
-                spot -= 1
-            order[spot] = place
-            count += 1
+    count = _best_first(world, me, False, world.list_c)
     for index in range(count):
-        place = order[index]
+        place = world.list_c[index]
         offer = world.table[world.talk[me, place]]
         units, ahead = offer[UNITS], offer[DAY] - world.day
         if units > free[ahead]:
@@ -138,6 +130,35 @@ def _take_sales(fixed, world, me, free, turn):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def _best_first(world, me, buys, order):  # type: ignore[no-untyped-def]
+    """Who was heard on a side, the best offer first, into `order`; how many."""
+    count = 0
+    for index in range(world.num_heard[me]):
+        place = world.heard[me, index]
+        if speech.is_supplier(place) == buys:
+            spot = count
+            while spot > 0 and _is_before(world, me, buys, place, order[spot - 1]):
+                order[spot] = order[spot - 1]
+                spot -= 1
+            order[spot] = place
+            count += 1
+    return count
+
+
+@kernel
+def _is_before(world, me, buys, place, other):  # type: ignore[no-untyped-def]
+    """Whether a partner's offer comes before another's: day, price, of sales units, name."""
+    mine, its = world.table[world.talk[me, place]], world.table[world.talk[me, other]]
+    if mine[DAY] != its[DAY]:
+        return mine[DAY] < its[DAY]
+    if mine[PRICE] != its[PRICE]:
+        return (mine[PRICE] < its[PRICE]) == buys
+    if mine[UNITS] != its[UNITS] and not buys:
+        return mine[UNITS] > its[UNITS]
+    return place < other
+
+
+@kernel
 def _usual_ask(fixed, world, me, place):  # type: ignore[no-untyped-def]
     """The most units that a buyer ever asked for."""
     asked = world.notes[me, place, has.ASKED]
@@ -145,32 +166,10 @@ def _usual_ask(fixed, world, me, place):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _sale_before(world, me, place, other):  # type: ignore[no-untyped-def]
-    """Whether the offer of one partner comes before another's: day, price, units, name."""
-    mine, its = world.table[world.talk[me, place]], world.table[world.talk[me, other]]
-    if mine[DAY] != its[DAY]:
-        return mine[DAY] < its[DAY]
-    if mine[PRICE] != its[PRICE]:
-        return mine[PRICE] > its[PRICE]
-    if mine[UNITS] != its[UNITS]:
-        return mine[UNITS] > its[UNITS]
-    return place < other
-
-
-@kernel
 def _take_supplies(fixed, world, me, turn):  # type: ignore[no-untyped-def]
     """Soonest and cheapest first: every supply that is needed."""
-    kept, order, count = world.kept[me], world.list_c, 0
-    for index in range(world.num_heard[me]):
-        place = world.heard[me, index]
-        if speech.is_supplier(place):
-            spot = count
-            while spot > 0 and _supply_before(world, me, place, order[spot - 1]):
-                order[spot] = order[spot - 1]
-                spot -= 1
-            order[spot] = place
-            count += 1
-    for index in range(count):
+    kept, order = world.kept[me], world.list_c
+    for index in range(_best_first(world, me, True, order)):
         place = order[index]
         offer = world.table[world.talk[me, place]]
         fits = kept[has.NEED] > 0.0 and offer[UNITS] <= kept[has.NEED] + has.number(
@@ -179,16 +178,6 @@ def _take_supplies(fixed, world, me, turn):  # type: ignore[no-untyped-def]
         if fits and offer[PRICE] <= has.bid(fixed, world, me, turn):
             world.answer[me, place] = ACCEPT
             kept[has.NEED] -= offer[UNITS]
-
-
-@kernel
-def _supply_before(world, me, place, other):  # type: ignore[no-untyped-def]
-    mine, its = world.table[world.talk[me, place]], world.table[world.talk[me, other]]
-    if mine[DAY] != its[DAY]:
-        return mine[DAY] < its[DAY]
-    if mine[PRICE] != its[PRICE]:
-        return mine[PRICE] < its[PRICE]
-    return place < other
 
 
 @kernel

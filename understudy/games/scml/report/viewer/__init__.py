@@ -22,10 +22,10 @@ _EXPLORER = Viewer(
 )
 
 
-def world_page(story: Mapping[str, Any]) -> str:
+def world_page(story: Mapping[str, Any], of: str = "") -> str:
     """One world as a page of its own; keys work anywhere on it."""
     title = f"{story['match']}: a supply chain of {len(story['factories'])} factories"
-    return _EXPLORER.page(title, story)
+    return _EXPLORER.page(title, story, of)
 
 
 def world_panel(stories: Sequence[Mapping[str, Any]], title: str = "Worlds to look into") -> Panel:

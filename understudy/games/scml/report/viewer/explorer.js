@@ -56,6 +56,18 @@ class Explorer {
     this.build();
     this.listen("wholePage" in root.dataset ? document : root);
     if (this.worlds.length) this.show(this.worlds[0]);
+    if ("wholePage" in root.dataset) {
+      window.addEventListener("hashchange", () => this.follow(location.hash));
+      this.follow(location.hash);
+    }
+  }
+
+  // An address may lead to a day and a factory: WORLD.html#day=12&factory=3
+  follow(hash) {
+    const asked = new URLSearchParams(hash.slice(1));
+    const factory = this.world?.factories[Number(asked.get("factory") ?? -1)];
+    if (factory) this.select(factory);
+    if (asked.has("day")) this.seek(asked.get("day"));
   }
 
   build() {

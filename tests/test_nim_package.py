@@ -1,21 +1,28 @@
-"""The game of `docs/adding.md` goes through the whole pipeline by the commands that the page names.
+"""The game of `examples/nim` goes through the whole pipeline by the commands of `docs/adding.md`.
 
 Its best play is known, so that it can be said what each stage must achieve.
 """
 
 import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from distributed import LocalCluster
 
-from tests import page_game
+from tests import nim_package
 from tests.small_runs import rows, understudy
 from understudy.data.players import PlayerRef
 from understudy.learn import metrics_log
 from understudy.learn.policy import load_policy
 from understudy.pipeline.pairings import Fixture
 
+PAGE = Path(__file__).parents[1] / "docs" / "adding.md"
 STAGES = (
     "record nim --matches 600",
     "encode nim",
@@ -29,7 +36,7 @@ STAGES = (
 @pytest.fixture(scope="module", autouse=True)
 def nim():
     torch.set_num_threads(1)
-    with page_game.installed() as module, pytest.MonkeyPatch.context() as patch:
+    with nim_package.installed() as module, pytest.MonkeyPatch.context() as patch:
         patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
         yield module
 
@@ -44,7 +51,7 @@ def run(nim, tmp_path_factory):
 
 
 def understood(command, folder, *more):
-    """Run a command in this process: others cannot import a page."""
+    """Run a command in this process."""
     done = understudy(command, "--out", folder, "--quiet", "--workers", "0", *more)
     assert (done.code, done.err) == (0, "")
     return done
@@ -60,9 +67,9 @@ def rates(run):
 
 
 def test_it_is_a_whole_game_of_under_150_lines(nim):
-    assert page_game.code().count("\n") < 150
+    assert Path(nim.__file__).read_text().count("\n") < 150
     assert nim.GAME.play and nim.GAME.encode and nim.GAME.league
-    assert all(f"understudy {stage}" in page_game.PAGE.read_text() for stage in STAGES)
+    assert all(f"understudy {stage}" in PAGE.read_text() for stage in STAGES)
 
 
 @pytest.mark.parametrize("left", range(1, 17))
@@ -151,3 +158,44 @@ def test_every_match_is_recorded_with_both_sides(run):
     assert len(outline) == 600
     assert {row["score"] for row in outline} == {1.0, -1.0}
     assert len(rows(run / "recordings", "steps")) == 2 * sum(row["steps"] for row in outline)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_installed_into_a_fresh_environment_it_has_the_whole_pipeline(tmp_path, monkeypatch):
+    """By pip from its folder, then by commands alone; processes and Dask find it by its name."""
+    packages, out = tmp_path / "packages", tmp_path / "run"
+    install = ("pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
+    source = shutil.copytree(nim_package.FOLDER, tmp_path / "nim")  # pip builds in the folder
+    started(*install, "--disable-pip-version-check", "--target", packages, source)
+    path = os.pathsep.join([str(packages), os.environ["PYTHONPATH"]])
+
+    def in_fresh(command):
+        words = command.split()
+        return started("understudy", *words, *more(words[0]), path=path, cwd=tmp_path)
+
+    def more(verb):
+        return () if verb == "report" else ("--out", out, "--workers", "2", "--quiet")
+
+    for stage in (*STAGES[:3], "train nim refine --from imitate --iterations 20", STAGES[-1]):
+        in_fresh(stage)
+    rates = json.loads(in_fresh("compete nim refine imitate guesser --matches 200 --json"))
+    found = {(rate["player"], rate["opponent"]): rate for rate in rates}
+    assert found["refine", "imitate"]["low"] > 0.6
+    assert found["imitate", "guesser"]["low"] > 0.7
+    in_fresh(f"report {out}")
+    assert "League: quick" in (out / "report.html").read_text()
+    monkeypatch.setenv("PYTHONPATH", path)
+    with LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=":0") as cluster:
+        command = ("record", "nim", "--matches", "120", "--quiet", "--out", tmp_path / "dask")
+        started("understudy", *command, "--workers", cluster.scheduler_address, path=path)
+    assert len(rows(tmp_path / "dask" / "recordings", "matches")) == 120
+
+
+def started(module, *arguments, path="", cwd=None):
+    """What a program of its own prints."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

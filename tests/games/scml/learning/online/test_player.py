@@ -1,0 +1,187 @@
+"""Log-probabilities of joint decisions, and gradients."""
+
+from itertools import permutations
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from understudy.games.scml.agent.checkpoint import read_checkpoint
+from understudy.games.scml.agent.policy import SHIPPED
+from understudy.games.scml.batch.learnt import choices as c
+from understudy.games.scml.domain import REJECT
+from understudy.games.scml.learning.online.experience import Experience, experience_of, joined
+from understudy.games.scml.learning.online.fields import Company, block_of
+from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
+from understudy.games.scml.learning.online.player import Layers, Player, Turns
+from understudy.games.scml.learning.online.rollout import Job, Rollout, collect
+
+START = read_checkpoint(SHIPPED)
+CPU = torch.device("cpu")
+
+
+def job(worlds: int = 3, first: int = 0, **more: object) -> Job:
+    told = {"keep": 1.0, "stirs": True, "goal_noise": 0.1} | more
+    layers = {layer: dict(weights) for layer, weights in START.layers.items()}
+    company = Company(most_days=12)
+    return Job(layers, START.about, company, block_of("train", 3), first, worlds, **told)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def rollout() -> Rollout:
+    return collect(job())
+
+
+@pytest.fixture(scope="module")
+def player() -> Player:
+    return Player(Layers(START.layers, "residual")).double()
+
+
+def doubled(turns: Turns) -> Turns:
+    return Turns(*(part.double() if part.is_floating_point() else part for part in turns))
+
+
+@pytest.fixture(scope="module")
+def seen(rollout: Rollout) -> Experience:
+    return experience_of(rollout.played, CPU)
+
+
+def test_orders_of_a_decision_are_a_distribution(player: Player, seen: Experience) -> None:
+    counts = np.diff(seen.first)
+    some = np.flatnonzero(counts == 3)[:1]
+    turns, total = doubled(seen.turns(some)), 0.0
+    for order in permutations(range(3)):
+        rows = torch.tensor(order)
+        moved = turns._replace(**{n: getattr(turns, n)[rows] for n in ("thread", "turn", "view")})
+        total += player.judge(moved).order.exp().item()
+    assert total == pytest.approx(1.0)
+
+
+def test_choices_of_a_turn_are_a_distribution(player: Player, seen: Experience) -> None:
+    """All responses, and for an offer all days, units and prices, as L1 lets them be drawn."""
+    turns = doubled(seen.turns(np.arange(40)))
+    heads = player.judge(turns).heads
+    for head in heads:
+        assert torch.allclose(head.exp().sum(1), torch.ones(len(head)).double())
+    legal = turns.legal[turns.asked]
+    assert (heads[0].exp()[~legal] == 0).all()
+
+
+def test_what_was_drawn_was_legal_and_likely(player: Player, rollout: Rollout) -> None:
+    whole = experience_of(rollout.played, CPU)
+    judged = player.judge(doubled(whole.turns(np.arange(len(whole.kept)))))
+    assert (judged.offers > -60).all()
+    assert (judged.order > -60).all()
+    # The mean log-probability of what is drawn is minus the entropy: here to 3 standard errors.
+    turns = doubled(whole.turns(np.arange(len(whole.kept))))
+    head = judged.heads[1][turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT]
+    day = turns.drawn[turns.asked, c.DRAWN_DAY]
+    day = day[turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT]
+    drawn = head.gather(1, day[:, None])[:, 0]
+    expected = (head.exp() * head.clamp(min=-99)).sum(1)
+    spread = (head.exp() * (head.clamp(min=-99) - expected[:, None]).square()).sum().sqrt()
+    assert abs((drawn - expected).sum()) < 3 * spread
+
+
+def test_a_world_is_the_same_whatever_is_played_beside_it(rollout: Rollout) -> None:
+    alone = collect(job(1, first=1)).played
+    beside = rollout.played
+    rows = beside.world == 1
+    np.testing.assert_array_equal(alone.day, beside.day[rows])
+    np.testing.assert_array_equal(alone.booked, beside.booked[rows])
+    np.testing.assert_array_equal(alone.central, beside.central[rows])
+
+
+def test_what_is_not_learnt_from_changes_nothing_of_play(rollout: Rollout) -> None:
+    fewer = collect(job(keep=0.3))
+    np.testing.assert_array_equal(fewer.scores, rollout.scores)
+    assert 0.2 < fewer.played.kept.mean() < 0.4
+    assert set(fewer.played.decision) == set(np.flatnonzero(fewer.played.kept))
+
+
+def test_rollouts_are_joined_with_their_own_worlds(rollout: Rollout) -> None:
+    both, final = joined([rollout, rollout])
+    count = len(rollout.played.world)
+    assert both.world[count] == rollout.played.world[0] + 3
+    assert both.decision[len(rollout.played.decision)] == rollout.played.decision[0] + count
+    assert len(final) == 2 * count
+
+
+@pytest.mark.parametrize("objective", ["ppo", "vtrace"])
+def test_gradients_are_those_of_finite_differences(objective: str, seen: Experience) -> None:
+    settings = LearnerSettings(objective=objective)  # type: ignore[arg-type]
+    learner = Learner(settings, START.layers, "residual", 0, CPU)
+    learner.player.double()
+    turns = doubled(seen.turns(np.arange(30)))
+    praise = torch.linspace(-1, 1, 30).double()
+    weight = learner.player.l3.response.weight
+    judged = learner.player.judge(turns)
+    before = (judged.offers + judged.order).detach() - torch.linspace(-0.1, 0.1, 30)
+    kept = (judged.offers + judged.order - before).exp().clamp(max=1.0).detach()
+
+    def loss() -> torch.Tensor:
+        found = learner.player.judge(turns)
+        log_ratio = found.offers + found.order - before
+        if objective == "vtrace":  # its weights are constants to the gradient
+            return -(kept * praise * log_ratio).mean()
+        return learner._surrogate(log_ratio, praise)[0]
+
+    (gradient,) = torch.autograd.grad(loss(), weight)
+    at = tuple(divmod(int(gradient.abs().argmax()), weight.shape[1]))
+    step = 1e-6
+    with torch.no_grad():
+        weight[at] += step
+        above = loss().item()
+        weight[at] -= 2 * step
+        below = loss().item()
+        weight[at] += step
+    assert gradient[at].item() == pytest.approx((above - below) / (2 * step), rel=1e-4)
+
+
+def test_it_finds_the_best_play_of_a_toy() -> None:
+    """One negotiation, three responses; to end is worth 1, all else nothing: it learns to end."""
+    settings = LearnerSettings(epochs=2, critic_epochs=1, batch_size=64, central=False)
+    learner = Learner(settings, START.layers, "residual", 0, CPU)
+    rates = Rates(learning_rates={"l3": 1e-3})
+    base = collect(job(1, stirs=False, goal_noise=0.0)).played
+    rng = np.random.default_rng(0)
+    rows = np.flatnonzero(base.was_asked & base.legal.all(1))[:1].repeat(256)
+    for _ in range(40):
+        played = _toy(base, rows, learner.player, rng)
+        score = (played.drawn[:, c.DRAWN_RESPONSE] == 2).astype(float)
+        what = SimpleNamespace(played=played, final=score, scores=score)
+        learner.learn([what], learner.player.layers(), rates, rng)  # type: ignore[list-item]
+    turns = experience_of(_toy(base, rows, learner.player, rng), CPU).turns(np.arange(1))
+    assert learner.player.judge(turns).heads[0].exp()[0, 2] > 0.95
+
+
+def _toy(base, rows, player, rng):  # type: ignore[no-untyped-def]
+    """So many worlds of one decision about one negotiation, drawn as the player thinks."""
+    from dataclasses import replace
+
+    count = np.arange(len(rows))
+    decision = base.decision[rows]
+    toy = replace(
+        base,
+        world=count,
+        factory=0 * count,
+        day=0 * count,
+        level=0 * count,
+        booked=0.0 * count,
+        money=0.0 * count,
+        state=base.state[decision],
+        central=base.central[decision],
+        kept=np.ones(len(rows), np.bool_),
+        decision=count,
+        **{n: getattr(base, n)[rows] for n in ("thread", "turn", "view", "left", "legal")},
+        drawn=base.drawn[rows].copy(),
+        was_asked=base.was_asked[rows],
+        day_decision=base.day_decision[:0],
+        day_start=base.day_start[:0],
+        goals=base.goals[:0],
+    )
+    with torch.no_grad():
+        chance = player.judge(experience_of(toy, CPU).turns(np.arange(1))).heads[0].exp()[0]
+    toy.drawn[:, c.DRAWN_RESPONSE] = rng.choice(3, len(rows), p=(chance / chance.sum()).numpy())
+    return toy

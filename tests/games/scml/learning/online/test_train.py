@@ -1,0 +1,118 @@
+"""Learning by play as a whole."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from understudy.data.runs import Run
+from understudy.errors import InputError
+from understudy.games.scml.agent.checkpoint import read_checkpoint
+from understudy.games.scml.agent.policy import SHIPPED
+from understudy.games.scml.learning.online.fields import Company, block_of, layouts
+from understudy.games.scml.learning.online.learner import LearnerSettings, Rates
+from understudy.games.scml.learning.online.recipe import OnlineRecipe
+from understudy.games.scml.learning.online.train import OnlineSettings, OnlineTraining, Stage
+from understudy.learn.recipe import TrainingJob, TrainOptions
+
+SMALL = OnlineSettings(
+    stages=(
+        Stage(name="l4", iterations=1, rates=Rates(learning_rates={"l4": 1e-3}), days=10),
+        Stage(
+            name="all",
+            iterations=2,
+            rates=Rates(
+                learning_rates={"l2": 1e-4, "l3": 1e-3, "l4": 1e-3}, kl_weight=0.01, goal_noise=0.1
+            ),
+            days=10,
+        ),
+    ),
+    learner=LearnerSettings(epochs=1, batch_size=256, critic_hidden=32),
+    company=Company(past=0.5, conserved=0.5, most_days=10),
+    worlds=4,
+    rollouts=2,
+    keep=0.7,
+    critic_first=0,
+    snapshot_every=1,
+    most_past=2,
+    choosing=6,
+)
+
+
+def job(folder: Path) -> TrainingJob:
+    return TrainingJob(run=Run(folder), out=folder / "models" / "online", seed=5, workers=0)
+
+
+def weights(path: Path) -> dict[str, np.ndarray]:
+    layers = read_checkpoint(path).layers
+    return {f"{layer}.{n}": v for layer, one in layers.items() for n, v in one.items()}
+
+
+def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    whole = OnlineTraining(SMALL, read_checkpoint(SHIPPED), job(tmp_path / "a"))
+    evaluation = whole.run()
+    stopped = job(tmp_path / "b")
+
+    def stop(step: int, steps: int, metrics: object) -> None:
+        if step == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        OnlineTraining(SMALL, read_checkpoint(SHIPPED), replace(stopped, progress=stop)).run()
+    again = OnlineTraining(SMALL, read_checkpoint(SHIPPED), stopped).run()
+    assert again["stages"] == evaluation["stages"]
+    for name in ("l4", "all"):
+        one, other = (
+            weights(tmp_path / f / "models/online/stages" / f"{name}.safetensors") for f in "ab"
+        )
+        assert all(np.array_equal(one[key], other[key]) for key in one)
+    start = weights(SHIPPED)
+    moved = {key.split(".")[0] for key in start if not np.array_equal(start[key], one[key])}
+    assert moved == {"l2", "l3", "l4"}
+    after_l4 = weights(tmp_path / "a/models/online/stages/l4.safetensors")
+    assert {k.split(".")[0] for k in start if not np.array_equal(start[k], after_l4[k])} == {"l4"}
+
+
+def test_another_seed_is_refused(tmp_path: Path) -> None:
+    OnlineTraining(SMALL.lasting(2), read_checkpoint(SHIPPED), job(tmp_path)).run()
+    other = replace(job(tmp_path), seed=6)
+    with pytest.raises(InputError, match="begun with seed 5, now 6"):
+        OnlineTraining(SMALL.lasting(2), read_checkpoint(SHIPPED), other).run()
+
+
+def test_no_world_serves_two_purposes() -> None:
+    blocks = {
+        purpose: {block_of(purpose, seed, k) for seed in range(20) for k in range(20)}  # type: ignore[arg-type]
+        for purpose in ("train", "choose", "report")
+    }
+    assert not blocks["train"] & blocks["choose"]
+    assert not blocks["report"] & (blocks["train"] | blocks["choose"])
+    assert all(len(found) == 400 for found in blocks.values())
+
+
+def test_learners_sit_in_turn_at_all_places_among_rivals_and_selves() -> None:
+    found = layouts(Company(past=0.5, official=0.0, conserved=0.5), block_of("train", 0), 0, 60, 2)
+    assert [one.level for one in found[:6]] == [0, 1, 2, 0, 1, 2]
+    assert {number for one in found for number in one.learners.values()} == {0, 1, 2}
+    assert all(one.learners[one.layout.mine] == 0 for one in found)
+    assert 15 < sum(one.conserves for one in found) < 45
+
+
+def test_iterations_are_shared_out_as_the_stages_are() -> None:
+    long = replace(SMALL, stages=(*SMALL.stages, replace(SMALL.stages[0], name="c", iterations=97)))
+    assert [stage.iterations for stage in long.lasting(10).stages] == [1, 1, 8]
+    assert [stage.iterations for stage in long.lasting(3).stages] == [1, 1, 1]
+    with pytest.raises(InputError, match="3 stages need as many"):
+        long.lasting(2)
+
+
+def test_a_missing_start_names_the_cure(tmp_path: Path) -> None:
+    recipe = OnlineRecipe(description="", online=SMALL)
+    with pytest.raises(InputError, match="--from shipped"):
+        recipe.inputs(Run(tmp_path))
+    told = recipe.with_options("online", TrainOptions(start="shipped", iterations=2))
+    assert told.inputs(Run(tmp_path)) == {"weights": [SHIPPED]}
+    assert told.online.iterations == 2
+    torch.manual_seed(0)

@@ -1,0 +1,39 @@
+"""`join scml`: one agent of layers that were trained apart."""
+
+from typing import Annotated
+
+import typer
+
+from understudy.terminal.options import OutOption, ResumeOption, run_of
+
+LayerArg = Annotated[
+    str, typer.Argument(help="The model with this layer: a name in the run, or a folder.")
+]
+
+
+def join(
+    l2: LayerArg,
+    l3: LayerArg,
+    l4: LayerArg,
+    out: OutOption = None,
+    name: Annotated[str, typer.Option(help="What to call the agent.")] = "joined",
+    resume: ResumeOption = True,
+) -> None:
+    """Put layers that were trained apart into one agent that plays.
+
+    L3 must have learnt with the goals of this very L2: encode --goals fills them in.
+
+    Example: understudy join scml l2 l3 l4
+    """
+    from understudy.data.runs import WEIGHTS, begin, finish
+    from understudy.games.scml.agent.checkpoint import joined, read_checkpoint, write_checkpoint
+
+    run = run_of(out, "scml")
+    folders = {layer: run.find_model(told) for layer, told in (("l2", l2), ("l3", l3), ("l4", l4))}
+    made = joined(*(read_checkpoint(folder) for folder in folders.values()))
+    target = run.named_model(name)
+    inputs = {f"{layer}/{WEIGHTS}": folder / WEIGHTS for layer, folder in folders.items()}
+    begin(target, "join", {"game": "scml", "name": name}, inputs=inputs, resume=resume)
+    write_checkpoint(target / WEIGHTS, made)
+    finish(target)
+    print(f"{target}: let it play: understudy compete scml {name} Penguin --out {run.folder}")

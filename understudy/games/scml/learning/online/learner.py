@@ -1,0 +1,328 @@
+"""Layers that get better at what they drew: an iteration of learning from rollouts.
+
+First the critic says what was to be expected of every decision, then the layers of a stage do more
+of what went better and less of what went worse, but not much more at once (PPO), or weighed by how
+much likelier it has become (V-trace). What L1 forbids was never drawn, and never gets likelier.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import clip_grad_norm_
+
+from understudy.data.arrays import Array, Floats, Ints
+from understudy.games.scml.agent.l3_offers import Scheme
+from understudy.games.scml.batch.learnt import choices as c
+from understudy.games.scml.domain import REJECT
+from understudy.games.scml.learning.online.experience import Experience, experience_of, joined
+from understudy.games.scml.learning.online.notebook import Played
+from understudy.games.scml.learning.online.player import (
+    PLACES,
+    Critic,
+    Judged,
+    Layers,
+    Player,
+    divergence,
+)
+from understudy.games.scml.learning.online.returns import targets
+from understudy.games.scml.learning.online.rollout import Rollout
+
+Objective = Literal["ppo", "vtrace"]
+Layer = Literal["l2", "l3", "l4"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerSettings:
+    """How an iteration learns."""
+
+    objective: Objective = "ppo"
+    """The loss: PPO's clipped ratios, or V-trace."""
+    clip: float = 0.2
+    """PPO: how far the ratio of a joint decision may move. Up: larger steps, less steady."""
+    lambda_: float = 0.9
+    """From day to day. Down: less noise, more error from the critic."""
+    epochs: int = 3
+    """How often an iteration's decisions are learnt from."""
+    batch_size: int = 4_096
+    """Joint decisions."""
+    critic_hidden: int = 256
+    """Units of each of the critic's layers."""
+    critic_rate: float = 5e-4
+    """The critic's learning rate."""
+    critic_epochs: int = 2
+    """How often the critic learns from an iteration's decisions."""
+    central: bool = True
+    """The critic sees all factories; else what the player sees."""
+    shaped: bool = True
+    """Rewards come when a contract is signed; else with each day's profit."""
+    entropy_weight: float = 0.0
+    """Up: keeps trying other offers."""
+    gradient_norm_max: float = 0.5
+    """Down: a rare odd batch moves the weights less; far down, every batch does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """What a stage lets learn, and how fast."""
+
+    learning_rates: Mapping[Layer, float]
+    """By layer; one that is not named stays as it is."""
+    kl_weight: float = 0.0
+    """Of the divergence of L3 from what it was when training began."""
+    goal_noise: float = 0.0
+    """L2's goals are drawn around what it says, so far apart; 0: it says what it says."""
+
+
+class Learner:
+    """The layers, their critic, and what both remember."""
+
+    def __init__(
+        self,
+        settings: LearnerSettings,
+        weights: Mapping[str, Mapping[str, Array]],
+        scheme: Scheme,
+        seed: int,
+        device: torch.device,
+    ) -> None:
+        self.settings, self.device = settings, device
+        self.player = Player(Layers(weights, scheme)).to(device)
+        self._start = deepcopy(self.player).requires_grad_(False)
+        self._scheme: Scheme = scheme
+        drawn = Critic(self.player, settings.critic_hidden, seed, central=settings.central)
+        self.critic = drawn.to(device)
+        self._has_measured = False
+        self.optimizers: dict[str, torch.optim.Optimizer] = {
+            name: torch.optim.Adam(
+                module.parameters(), lr=settings.critic_rate, eps=1e-5, fused=True
+            )
+            for name, module in self._modules().items()
+        }
+
+    def _modules(self) -> dict[str, nn.Module]:
+        found: dict[str, nn.Module] = {"l3": self.player.l3, "l4": self.player.l4}
+        if self.player.l2 is not None:
+            found["l2"] = self.player.l2
+        return {**found, "critic": self.critic}
+
+    def learn(
+        self,
+        rollouts: Sequence[Rollout],
+        acted: Mapping[str, Mapping[str, Array]],
+        rates: Rates,
+        rng: np.random.Generator,
+    ) -> dict[str, float]:
+        """One iteration from what the layers `acted` have played; what was measured."""
+        played, final = joined(rollouts)
+        worth = played.booked if self.settings.shaped else played.money
+        seen = experience_of(played, self.device)
+        lambda_, value = self.settings.lambda_, self._values(seen)
+        target = targets(played, worth, final, value, np.zeros_like(value), lambda_)
+        if not self._has_measured:
+            self.critic.measure(self._there(target), seen.level)
+            self._has_measured = True
+            value = self._values(seen)
+            target = targets(played, worth, final, value, np.zeros_like(value), lambda_)
+        metrics = {"critic_explains": _explained(target, value)}
+        if rates.learning_rates:
+            metrics |= self._improve(played, worth, final, acted, seen, value, target, rates, rng)
+        metrics["critic_loss"] = self._fit_critic(seen, target, rng)
+        return metrics
+
+    def _there(self, values: Array) -> Tensor:
+        return torch.from_numpy(np.asarray(values, np.float32)).to(self.device)
+
+    # --- the critic
+
+    @torch.no_grad()
+    def _values(self, seen: Experience) -> Floats:
+        rows = torch.arange(len(seen.level), device=self.device)
+        parts = [
+            (seen.state[some], seen.central[some], seen.level[some])
+            for some in torch.tensor_split(rows, len(rows) // 65_536 + 1)
+        ]
+        found = torch.cat([self.critic(*part) for part in parts])
+        return found.double().cpu().numpy()
+
+    def _fit_critic(self, seen: Experience, target: Floats, rng: np.random.Generator) -> float:
+        wanted, losses = self._there(target), []
+        for _ in range(self.settings.critic_epochs):
+            for some in self._batches(len(target), 2 * self.settings.batch_size, rng):
+                rows = torch.from_numpy(some).to(self.device)
+                level = seen.level[rows]
+                value = self.critic(seen.state[rows], seen.central[rows], level)
+                error = (value - wanted[rows]) / self.critic.scale[level, 1]
+                loss = torch.nn.functional.smooth_l1_loss(error, torch.zeros_like(error))
+                self._descend(["critic"], loss)
+                losses.append(loss.detach())
+        return float(torch.stack(losses).mean())
+
+    # --- the layers
+
+    def _improve(
+        self,
+        played: Played,
+        worth: Floats,
+        final: Floats,
+        acted: Mapping[str, Mapping[str, Array]],
+        seen: Experience,
+        value: Floats,
+        target: Floats,
+        rates: Rates,
+        rng: np.random.Generator,
+    ) -> dict[str, float]:
+        ordered = "l4" in rates.learning_rates
+        actor = Player(Layers(acted, self._scheme)).to(self.device)
+        before = self._log_probs(actor, seen, ordered)
+        for layer, rate in rates.learning_rates.items():
+            for group in self.optimizers[layer].param_groups:
+                group["lr"] = rate
+        sums: dict[str, list[Tensor]] = {}
+        advantage = normalised(target - value, played.level)[seen.kept]
+        for _ in range(self.settings.epochs):
+            if self.settings.objective == "vtrace":
+                ratio = np.zeros(len(value))
+                ratio[seen.kept] = (
+                    (self._log_probs(self.player, seen, ordered) - before)
+                    .sum(1)
+                    .double()
+                    .cpu()
+                    .numpy()
+                )
+                corrected = targets(played, worth, final, value, ratio, self.settings.lambda_)
+                advantage = normalised(corrected - value, played.level)[seen.kept]
+            praise = self._there(advantage)
+            for some in self._batches(len(seen.kept), self.settings.batch_size, rng):
+                measured = self._update(seen, some, before, praise, rates)
+                for name, found in measured.items():
+                    sums.setdefault(name, []).append(found.detach())
+        if rates.goal_noise and "l2" in rates.learning_rates:
+            sums["goals"] = self._improve_goals(played, actor, target - value, rates, rng)
+        return {name: float(torch.stack(found).mean()) for name, found in sums.items()}
+
+    def _update(
+        self, seen: Experience, some: Ints, before: Tensor, praise: Tensor, rates: Rates
+    ) -> dict[str, Tensor]:
+        turns = seen.turns(some)
+        judged = self.player.judge(turns, ordered="l4" in rates.learning_rates)
+        rows = torch.from_numpy(some).to(self.device)
+        learns = torch.tensor(
+            [name in rates.learning_rates for name in ("l3", "l4")], device=self.device
+        )
+        now = torch.stack([judged.offers, judged.order], 1)
+        # A layer that does not learn has not moved: its ratio is 1.
+        log_ratio = torch.where(learns, now - before[rows], 0.0).sum(1)
+        loss, clipped = self._surrogate(log_ratio, praise[rows])
+        measured = {
+            "policy": loss,
+            "clipped": clipped,
+            "moved": log_ratio.abs().mean(),
+            "entropy": judged.entropy.mean(),
+        }
+        if rates.kl_weight and "l3" in rates.learning_rates:
+            measured["kl"] = self._kl(judged, turns, len(some))
+            loss = loss + rates.kl_weight * measured["kl"]
+        loss = loss - self.settings.entropy_weight * measured["entropy"]
+        self._descend([name for name in ("l3", "l4") if name in rates.learning_rates], loss)
+        return measured
+
+    def _surrogate(self, log_ratio: Tensor, praise: Tensor) -> tuple[Tensor, Tensor]:
+        settings, ratio = self.settings, log_ratio.exp()
+        if settings.objective == "vtrace":
+            weight = ratio.detach().clamp(max=1.0)
+            return -(weight * praise * log_ratio).mean(), (ratio > 1).float().mean()
+        bounded = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+        found = torch.minimum(ratio * praise, bounded * praise)
+        return -found.mean(), (ratio != bounded).float().mean()
+
+    def _kl(self, judged: Judged, turns: Any, decisions: int) -> Tensor:
+        with torch.no_grad():
+            start = self._start._heads(turns)
+        offers = turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT
+        return divergence(judged.heads, start, offers).sum() / decisions
+
+    def _improve_goals(
+        self,
+        played: Played,
+        actor: Player,
+        advantage: Floats,
+        rates: Rates,
+        rng: np.random.Generator,
+    ) -> list[Tensor]:
+        """The manager's gradient, a decision a day: by how the whole day and what followed went."""
+        scaled = normalised(advantage, played.level)[played.day_decision]
+        praise, losses = self._there(scaled), list[Tensor]()
+        start, said = self._there(played.day_start), self._there(played.goals)
+        for group in self.optimizers["l2"].param_groups:
+            group["lr"] = rates.learning_rates["l2"]
+        with torch.no_grad():
+            before = actor.goals_log_prob(start, said, rates.goal_noise)
+        for some in self._batches(len(scaled), self.settings.batch_size, rng):
+            rows = torch.from_numpy(some).to(self.device)
+            now = self.player.goals_log_prob(start[rows], said[rows], rates.goal_noise)
+            loss, _ = self._surrogate(now - before[rows], praise[rows])
+            self._descend(["l2"], loss)
+            losses.append(loss.detach())
+        return losses or [torch.zeros(())]
+
+    @torch.no_grad()
+    def _log_probs(self, player: Player, seen: Experience, ordered: bool) -> Tensor:
+        """[kept, 2]: of what L3 drew and of L4's order."""
+        found = []
+        for start in range(0, len(seen.kept), 16_384):
+            some = np.arange(start, min(start + 16_384, len(seen.kept)))
+            judged = player.judge(seen.turns(some), ordered=ordered)
+            found.append(torch.stack([judged.offers, judged.order], 1))
+        return torch.cat(found)
+
+    def _descend(self, names: Sequence[str], loss: Tensor) -> None:
+        modules = self._modules()
+        for name in names:
+            self.optimizers[name].zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        for name in names:
+            clip_grad_norm_(modules[name].parameters(), self.settings.gradient_norm_max)
+            self.optimizers[name].step()
+
+    def _batches(self, rows: int, size: int, rng: np.random.Generator) -> Iterator[Ints]:
+        order = rng.permutation(rows)
+        yield from (order[start : start + size] for start in range(0, rows, size))
+
+    # --- to be put away
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to go on."""
+        return {
+            "player": self.player.state_dict(),
+            "critic": self.critic.state_dict(),
+            "optimizers": {name: one.state_dict() for name, one in self.optimizers.items()},
+            "has_measured": self._has_measured,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """The inverse of `state`."""
+        self.player.load_state_dict(state["player"])
+        self.critic.load_state_dict(state["critic"])
+        for name, one in self.optimizers.items():
+            one.load_state_dict(deepcopy(state["optimizers"][name]))
+        self._has_measured = state["has_measured"]
+
+
+def normalised(advantage: Floats, level: Ints) -> Floats:
+    """By place in the chain, with mean 0 and spread 1: the first level has the most luck."""
+    found = np.zeros_like(advantage)
+    for place in range(PLACES):
+        some = level == place
+        if some.sum() > 1:
+            chosen = advantage[some]
+            found[some] = (chosen - chosen.mean()) / (chosen.std() + 1e-8)
+    return found
+
+
+def _explained(target: Floats, value: Floats) -> float:
+    """Share of the targets' variance that the critic foretold."""
+    return float(1 - (target - value).var() / max(target.var(), 1e-12))

@@ -1,0 +1,121 @@
+"""How strong players are in the same seats: one factory changes hands, all else equal."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from understudy.data.arrays import Array, Floats, Ints
+from understudy.games.scml.agent.checkpoint import About, Checkpoint, read_checkpoint
+from understudy.games.scml.agent.policy import HRLPolicy
+from understudy.games.scml.batch.course import PRODUCED, SHORT, STOCK
+from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
+from understudy.games.scml.batch.setup import Seat, set_seat
+from understudy.games.scml.batch.worlds import Log, Worlds
+from understudy.games.scml.learning.online.fields import Company, layouts
+from understudy.games.scml.tuning.trials import worlds_of
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Who takes the seat: a native player by name, or weights."""
+
+    name: str
+    layers: dict[str, dict[str, Array]] | None = None
+    about: About | None = None
+
+    @staticmethod
+    def read(name: str, path: Path) -> "Candidate":
+        """From a file of weights."""
+        found = read_checkpoint(path)
+        return Candidate(
+            name, {layer: dict(one) for layer, one in found.layers.items()}, found.about
+        )
+
+
+@dataclass(frozen=True)
+class Seats:
+    """Some seats in the worlds of a block."""
+
+    company: Company
+    block: int
+    first: int
+    worlds: int
+
+
+class Taken(NamedTuple):
+    """What a candidate made of seats."""
+
+    scores: Floats
+    levels: Ints
+    bankrupt: float
+    habits: Floats
+    """[worlds, HABITS]: how it played."""
+
+
+HABITS: Final = {
+    "made": "share of the lines that made something",
+    "stock": "units in stock on an average morning",
+    "short": "units it failed to deliver, per day",
+    "deals": "sales agreed per day",
+    "units": "units of a sale",
+    "ahead": "days to its delivery",
+    "price": "its price over the catalog price",
+    "partners": "buyers it sold to",
+}
+_AT_ONCE: Final = 32
+"""Worlds whose contracts are written down together."""
+
+
+def take(candidate: Candidate, seats: Seats) -> Taken:
+    """Play the worlds with the candidate in the seats."""
+    planned = layouts(seats.company, seats.block, seats.first, seats.worlds, 0)
+    fixed = worlds_of([one.layout for one in planned])
+    learns = candidate.layers is not None
+    for row, one in zip(fixed, planned, strict=True):
+        row["conserves"] = one.conserves
+        set_seat(row, one.layout.mine, Seat(None if learns else candidate.name))
+    worlds, learners, habits = Worlds(fixed), list[ManyDecisions](), list[Floats]()
+    if candidate.layers is not None and candidate.about is not None:
+        learners = [ManyDecisions(HRLPolicy(Checkpoint(candidate.layers, candidate.about)))]
+    seat = np.array([one.layout.mine for one in planned])
+    for start in range(0, len(planned), _AT_ONCE):
+        part = worlds.part(slice(start, start + _AT_ONCE))
+        log = Log.of(len(part.fixed), int(part.fixed["days"].max()))
+        play(part, learners, log)
+        habits += [_habits(part.fixed[k], log, k, seat[start + k]) for k in range(len(part.fixed))]
+    rows = np.arange(len(planned))
+    return Taken(
+        worlds.scores[rows, seat],
+        np.array([one.level for one in planned]),
+        float(worlds.bankrupt[rows, seat].mean()),
+        np.array(habits),
+    )
+
+
+def _habits(fixed: Array, log: Log, world: int, me: int) -> Floats:
+    """How a factory played a world; 0 where nothing was sold to others."""
+    days = int(fixed["days"])
+    noted, contracts = log.days[world, :days, me], log.contracts[world]
+    sales = contracts[(contracts[:, 0] == me) & (contracts[:, 3] > 0)]
+    # Seller, buyer, product, units, day, price, signed on: see `Log`.
+    units = max(sales[:, 3].sum(), 1)
+    catalog = fixed["catalog"][fixed["level"][me] + 1]
+    return np.array(
+        [
+            noted[:, PRODUCED].mean() / fixed["lines"][me],
+            noted[:, STOCK].mean(),
+            noted[:, SHORT].mean(),
+            len(sales) / days,
+            sales[:, 3].sum() / max(len(sales), 1),
+            (sales[:, 4] - sales[:, 6]).sum() / max(len(sales), 1),
+            (sales[:, 3] * sales[:, 5]).sum() / units / catalog,
+            len(np.unique(sales[:, 1])),
+        ]
+    )
+
+
+def compared(job: tuple[Candidate, Seats]) -> Taken:
+    """The same for a worker, who is handed one thing."""
+    return take(*job)

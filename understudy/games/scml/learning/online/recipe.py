@@ -1,0 +1,62 @@
+"""The recipe of learning by play: which weights to begin with, and its stages."""
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from understudy.data.runs import WEIGHTS, Run
+from understudy.errors import InputError
+from understudy.games.scml.agent.checkpoint import read_checkpoint
+from understudy.games.scml.agent.policy import CLONE, SHIPPED
+from understudy.games.scml.learning.online.train import OnlineSettings, OnlineTraining
+from understudy.learn.base import read_evaluation
+from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, started
+
+PACKAGED: Final = {"shipped": SHIPPED, "clone": CLONE}
+"""Weights that come with the package: those that play, and the clone they began with."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlineRecipe:
+    """HRL-XF goes on learning by play in compiled worlds."""
+
+    description: str
+    online: OnlineSettings
+    start: str = "hrl-xf"
+    """The model to begin with: one of the run, a folder, or the package's (see PACKAGED)."""
+
+    def settings(self) -> dict[str, Any]:
+        """All but the weights to begin with, which are an input."""
+        return asdict(self.online)
+
+    def with_options(self, name: str, options: TrainOptions) -> "OnlineRecipe":
+        """It may begin with another model, and play for longer or shorter."""
+        given = started(options.taken_by(name, "start", "init", "iterations"))
+        found = replace(self, start=given.get("start", self.start))
+        if "iterations" in given:
+            found = replace(found, online=found.online.lasting(given["iterations"]))
+        return found
+
+    def inputs(self, run: Run) -> Inputs:
+        """The weights to begin with."""
+        return {"weights": [self._first(run)]}
+
+    def _first(self, run: Run) -> Path:
+        if self.start in PACKAGED:
+            return PACKAGED[self.start]
+        try:
+            found = run.find_model(self.start) / WEIGHTS
+        except InputError as failure:
+            raise InputError(
+                f"{failure}: understudy train scml hrl-xf; or begin with the weights that come "
+                f"with the package: --from {' or --from '.join(PACKAGED)}"
+            ) from failure
+        if not found.is_file():
+            raise InputError(f"{found.parent} holds no weights yet. Finish its training first")
+        return found
+
+    def fit(self, job: TrainingJob) -> dict[str, Any]:
+        """Play and learn into the job's folder, or go on there."""
+        if (evaluation := read_evaluation(job.out)) is not None:
+            return evaluation
+        return OnlineTraining(self.online, read_checkpoint(self._first(job.run)), job).run()

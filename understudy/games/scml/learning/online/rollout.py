@@ -1,0 +1,75 @@
+"""A rollout: some worlds with learners in them, from the first day to the last."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from understudy.data.arrays import Array, Floats
+from understudy.games.scml.agent.checkpoint import About, Checkpoint
+from understudy.games.scml.agent.policy import HRLPolicy
+from understudy.games.scml.batch.learnt.policy import Learner, ManyDecisions, play
+from understudy.games.scml.batch.players.ask import LEARNER
+from understudy.games.scml.batch.worlds import Worlds
+from understudy.games.scml.learning.online.fields import Company, layouts
+from understudy.games.scml.learning.online.notebook import Notebook, Played
+from understudy.games.scml.tuning.trials import worlds_of
+
+Layers = dict[str, dict[str, Array]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that decides a rollout."""
+
+    layers: Layers
+    about: About
+    company: Company
+    block: int
+    first: int
+    worlds: int
+    keep: float
+    stirs: bool
+    goal_noise: float
+    past: tuple[Layers, ...] = ()
+    """Earlier selves, who play as rivals."""
+
+
+class Rollout(NamedTuple):
+    """What came of a job."""
+
+    played: Played
+    final: Floats
+    """[decisions]: the score that the factory ended with."""
+    scores: Floats
+    """[worlds]."""
+    levels: Array
+    """[worlds]: of the learner, 0 the first, 1 a middle, 2 the last."""
+    bankrupt: float
+
+
+def collect(job: Job) -> Rollout:
+    """Play a job's worlds."""
+    drawn = replace(job.about, response_temperature=1.0, offer_temperature=1.0)
+    policy = HRLPolicy(Checkpoint(job.layers, drawn))
+    notebook = Notebook(policy, keep=job.keep, stirs=job.stirs, goal_noise=job.goal_noise)
+    learners: list[Learner] = [ManyDecisions(policy, explorer=notebook)]
+    learners += [ManyDecisions(HRLPolicy(Checkpoint(past, drawn))) for past in job.past]
+    planned = layouts(job.company, job.block, job.first, job.worlds, len(job.past))
+    fixed = worlds_of([one.layout for one in planned])
+    for row, one in zip(fixed, planned, strict=True):
+        row["conserves"] = one.conserves
+        for seat, number in one.learners.items():
+            row["player"][seat], row["policy"][seat] = LEARNER, number
+    worlds = Worlds(fixed)
+    play(worlds, learners)
+    played = notebook.played()
+    mine = np.array([one.layout.mine for one in planned])
+    rows = np.arange(len(planned))
+    return Rollout(
+        played,
+        worlds.scores[played.world, played.factory],
+        worlds.scores[rows, mine],
+        np.array([one.level for one in planned]),
+        float(worlds.bankrupt[rows, mine].mean()),
+    )

@@ -1,0 +1,26 @@
+"""What results rest on beside the command: who computed them, and in what order sets lay."""
+
+import os
+import platform
+import sys
+from importlib import metadata
+
+
+def hash_seed() -> str:
+    """What the order of sets rests on, and with it some players' moves: 0 in our own processes."""
+    return os.environ.get("PYTHONHASHSEED", "random") if sys.flags.hash_randomization else "0"
+
+
+def versions() -> dict[str, str]:
+    """Of Python, of us, and of what we compute with."""
+    packages = (
+        *("understudy", "numpy", "scipy", "numba", "pyarrow", "torch", "xgboost", "xgboost-cpu"),
+        *("scml", "negmas", "scml-agents"),
+    )
+    found = {"python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:  # a machine that only trains may lack some
+            continue
+    return found
