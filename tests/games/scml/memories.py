@@ -80,7 +80,7 @@ def live_agents():
         patch.setattr(
             catalogue,
             "load_for_world",
-            lambda names, track: [Live if n == "Live" else load(n, track) for n in names],
+            lambda names, track, own: [Live if n == "Live" else load(n, track) for n in names],
         )
         yield
 

@@ -16,6 +16,10 @@ from understudy.games.scml.view import features as f
 SOON, GAIN, FIT, LATE = 1.0, 2.0, 1.5, 0.5
 """How much each counts for the teacher: soon, at a good price, of a useful size, near the end."""
 
+CLOSE = 1e-5
+"""Scores closer than this are equal: a product of BLAS gives equal rows other last bits by where
+they lie and on which processor, and the order of turns must depend on neither."""
+
 
 class Priorities(NamedTuple):
     """Of the negotiations of many decisions."""
@@ -57,7 +61,7 @@ def _weigh(scores, first, weight, order):  # type: ignore[no-untyped-def]
             weight[k] = math.exp(scores[k] - highest) / total
             index = k
             # Insertion sort: stable, and there are few negotiations in a decision.
-            while index > start and scores[order[index - 1]] < scores[k]:
+            while index > start and scores[order[index - 1]] < scores[k] - CLOSE:
                 order[index] = order[index - 1]
                 index -= 1
             order[index] = k

@@ -147,10 +147,4 @@ class Scores(_Layer):
         shared = np.broadcast_to(overall, (len(thread), overall.shape[1]))
         own = self.mlp("each", self.standard(np.concatenate([thread, shared], axis=1)))
         together = self.linear("all", own.mean(axis=0, keepdims=True))
-        return self.score(np.maximum(own + together, 0))
-
-    def score(self, x: Array) -> Array:
-        """The last layer, [rows]; rows that are equal score the same wherever they lie, which they
-        do not in a product of BLAS."""
-        one = self.turned["score.weight"][:, 0]
-        return np.asarray((x * one).sum(axis=1) + self.weights["score.bias"])
+        return self.linear("score", np.maximum(own + together, 0))[:, 0]

@@ -28,7 +28,7 @@ class ManyScores:
     """L4 of many decisions."""
 
     def __init__(self, layer: Scores) -> None:
-        self._layer, weights = layer, layer.weights
+        weights = layer.weights
         self._mean, self._inverse = weights["standard.mean"], layer.inverse
         self._own, self._shared = np.split(layer.turned["each.0.weight"], [len(f.THREAD)])
         self._weights, self._turned, self._room = weights, layer.turned, Room()
@@ -51,7 +51,8 @@ class ManyScores:
         means_of(each, first, mean)
         together = product(mean, turned["all.weight"], room("together", decisions, width))
         add_and_bend(each, together, state_of, weights["all.bias"])
-        return self._layer.score(each)
+        scores = product(each, turned["score.weight"], room("scores", negotiations, 1))[:, 0]
+        return np.asarray(scores + weights["score.bias"])
 
 
 class ManyOffers:
