@@ -84,10 +84,11 @@ def test_a_risk_is_trained_under_and_written_down(tmp_path: Path) -> None:
         company = replace(SMALL.company, places=("first",))
         settings = replace(SMALL, risk=risk, company=company, keep=1.0)
         training = OnlineTraining(settings.lasting(2), START, job(tmp_path / name))
-        rollout = collect(training._jobs(0, training.acted)[0])
+        played = collect(training._jobs(0, training.acted)[0]).played
+        first = np.searchsorted(played.decision, np.unique(played.world, return_index=True)[1])
         training._write(tmp_path / name / "w.safetensors")
         found = read_checkpoint(tmp_path / name / "w.safetensors").about.risk
-        return found, int(rollout.played.left[0, 1:].sum())
+        return found, int(played.left[first, 1:].sum())
 
     (none, known), (some, counted) = first(None, "a"), first(0.5, "b")
     assert (none, some) == (0.0, 0.5)
