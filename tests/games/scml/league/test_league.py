@@ -13,7 +13,7 @@ from understudy.games.scml.agent.policy import CLONE, SHIPPED
 from understudy.games.scml.game import GAME
 from understudy.games.scml.league import recipes
 from understudy.games.scml.league.duels import compared, duel, play_pairings
-from understudy.games.scml.league.training import MEMORY, among_opponents, train
+from understudy.games.scml.league.training import among_opponents, train
 from understudy.games.scml.learning.online.fields import Company
 from understudy.games.scml.learning.online.learner import LearnerSettings
 from understudy.games.scml.learning.online.notebook import Played
@@ -21,6 +21,7 @@ from understudy.league.interface import LearnerJob, Opponent, Pairing
 from understudy.league.matches import tallies
 from understudy.league.rules import Overrides
 from understudy.pipeline.league import league
+from understudy.pipeline.league_training import MEMORY
 
 COMPANY = Company(most_days=12)
 SMALL = replace(

@@ -23,15 +23,12 @@ from understudy.games.scml.batch.players.ask import NATIVE
 from understudy.games.scml.batch.setup import Seat, set_seat
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.learning.online.fields import Company
-from understudy.games.scml.tuning.trials import Field, Layout, layout, worlds_of
+from understudy.games.scml.tuning.trials import AT_ONCE, Field, Layout, layout, worlds_of
 from understudy.league.interface import Pairing
 
 RESULTS: Final = replace(pair_results("scml"), name="duels", made_by="understudy league scml")
-LEVEL: Final = 1e-9
+CLOSE: Final = 1e-9
 """Scores closer than this are a draw: at the last level two players often do the same."""
-AT_ONCE: Final = 32
-"""Worlds in memory together."""
-MAKES_A_DIFFERENCE: Final = "made more of the same factory"
 
 
 @dataclass(frozen=True)
@@ -127,9 +124,9 @@ def _matches(pairing: Pairing, duels: Sequence[Duel], scores: Floats) -> pa.Tabl
                     "seed": seed,
                     "player_0": mine,
                     "player_1": theirs,
-                    "score": 0.0 if abs(gain) < LEVEL else float(np.clip(gain, -1, 1)),
+                    "score": 0.0 if abs(gain) < CLOSE else float(np.clip(gain, -1, 1)),
                     "steps": one.layout.days,
-                    "ending": MAKES_A_DIFFERENCE,
+                    "ending": "two scores of one factory",
                 }
             )
     return pa.Table.from_pylist(rows)

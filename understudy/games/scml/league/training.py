@@ -34,9 +34,8 @@ from understudy.games.scml.players.steward_numbers import PLACES
 from understudy.games.scml.tuning.trials import worlds_of
 from understudy.league.interface import LearnerJob, Opponent, TrainingResult
 from understudy.learn.checkpoint import reading_checkpoint, write_checkpoint
+from understudy.pipeline.league_training import MEMORY
 
-MEMORY: Final = "learner.pt"
-"""Beside the weights: critic and optimisers, for the next training job of the same player."""
 _CPU: Final = torch.device("cpu")
 
 
