@@ -142,3 +142,16 @@ def test_a_missing_start_names_the_cure(tmp_path: Path) -> None:
     assert told.inputs(Run(tmp_path)) == {"weights": [SHIPPED]}
     assert told.online.iterations == 2
     torch.manual_seed(0)
+
+
+def test_oneshot_is_a_run_of_its_own(tmp_path: Path) -> None:
+    company = Company(rivals=("AlmostEqual",), places=("first", "last"), track="oneshot")
+    found = layouts(company, block_of("train", 0), 0, 40, 0)
+    assert {one.layout.track for one in found} == {"oneshot"}
+    assert {len(one.layout.sizes) for one in found} == {2}
+    assert {one.level for one in found} == {0, 2}
+    names = {name for one in found for name in one.layout.players}
+    assert names == {"AlmostEqual", "Greedy", "RandDist", "EqualDist"}
+    recipe = OnlineRecipe(description="", online=replace(SMALL, company=company), start="shipped")
+    with pytest.raises(InputError, match="horizon of 10 days, not 0"):
+        recipe.fit(job(tmp_path))

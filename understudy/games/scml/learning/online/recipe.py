@@ -7,12 +7,13 @@ from typing import Any, Final
 from understudy.data.runs import WEIGHTS, Run
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import read_checkpoint
-from understudy.games.scml.agent.policy import CLONE, SHIPPED
+from understudy.games.scml.agent.policy import CLONE, SHIPPED, SHIPPED_ONESHOT, HRLPolicy
+from understudy.games.scml.domain import RULES
 from understudy.games.scml.learning.online.train import OnlineSettings, OnlineTraining
 from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, started
 
-PACKAGED: Final = {"shipped": SHIPPED, "clone": CLONE}
+PACKAGED: Final = {"shipped": SHIPPED, "clone": CLONE, "shipped-oneshot": SHIPPED_ONESHOT}
 """Weights that come with the package: those that play, and the clone they began with."""
 
 
@@ -61,4 +62,6 @@ class OnlineRecipe:
         """Play and learn into the job's folder, or go on there."""
         if (evaluation := read_evaluation(job.out)) is not None:
             return evaluation
-        return OnlineTraining(self.online, read_checkpoint(self._first(job.run)), job).run()
+        start = read_checkpoint(self._first(job.run))
+        HRLPolicy(start).require(RULES[self.online.company.track].horizon)
+        return OnlineTraining(self.online, start, job).run()
