@@ -3,7 +3,7 @@
     python benchmarks/scml_risk.py [--risks 0,0.1,0.2,0.3,0.5] [--model NAME=PATH] [--worlds 512]
 
 L1, the shipped weights and models play the same first-level factory of the same worlds with the
-same dice, at each risk (`SafetySettings`), in the two fields of `scml_strength.py`. Statistic, fixed
+same dice, at each risk (`SafetySettings`), in both fields of `scml_strength.py`. Statistic, fixed
 before the run: the mean over worlds of a player's score less its own at the first of the risks,
 with Student's 95 % interval over worlds. Beside it, over all worlds: units that were sold and not
 made, of those sold; and sales that were unsafe when they were agreed, by what was known
