@@ -37,9 +37,11 @@ def test_they_take_their_share_of_the_rivals_seats_and_no_others() -> None:
     assert shares[3:].sum() == pytest.approx(0.6 * 0.5, abs=0.05)
 
 
-def test_an_unknown_clone_is_refused() -> None:
+def test_an_unknown_clone_and_another_track_are_refused() -> None:
     with pytest.raises(ValueError, match=r"no clones: Nobody; there is HorizonAwareClone"):
         Company(clones=("Nobody",))
+    with pytest.raises(ValueError, match="Standard worlds only"):
+        Company(cloned=0.1, track="oneshot")
 
 
 def played(first: int, worlds: int, company: Company = COMPANY) -> Rollout:

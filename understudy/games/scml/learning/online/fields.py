@@ -46,6 +46,8 @@ class Company:
     def __post_init__(self) -> None:
         if unknown := set(self.clones) - set(CLONES):
             raise ValueError(f"no clones: {', '.join(unknown)}; there is {', '.join(CLONES)}")
+        if self.cloned and self.track != "std":
+            raise ValueError("clones play Standard worlds only: leave `cloned` at 0")
 
 
 @dataclass(frozen=True)
