@@ -19,12 +19,13 @@ from understudy.data.players import PlayerRef
 from understudy.data.runs import WEIGHTS
 from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint
 from understudy.games.scml.agent.checkpoint import write_checkpoint as write_agent
-from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy, policy_of
+from understudy.games.scml.agent.policy import HRLPolicy, packaged, policy_of
 from understudy.games.scml.batch.learnt.policy import Learner as Player
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.players.ask import NATIVE
 from understudy.games.scml.batch.setup import Seat, set_seat
 from understudy.games.scml.batch.worlds import Worlds
+from understudy.games.scml.domain import RULES
 from understudy.games.scml.league.duels import Duel, duel
 from understudy.games.scml.learning.online.fields import Company, block_of
 from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
@@ -91,7 +92,11 @@ def train(settings: JobSettings, job: LearnerJob) -> TrainingResult:
 
 def weights_of(ref: PlayerRef) -> Path:
     """The file of a player's weights; of one without, those that come with the package."""
-    return SHIPPED if ref.weights is None else ref.weights / WEIGHTS
+    if ref.weights is not None:
+        return ref.weights / WEIGHTS
+    found = packaged(ref.name, RULES["std"].horizon)
+    assert found is not None  # who is not native is learnt
+    return found
 
 
 def _recall(learner: Learner, start: PlayerRef) -> bool:

@@ -28,12 +28,14 @@ class OnlineRecipe:
 
     def settings(self) -> dict[str, Any]:
         """All but the weights to begin with, which are an input."""
-        return asdict(self.online)
+        return {name: one for name, one in asdict(self.online).items() if one is not None}
 
     def with_options(self, name: str, options: TrainOptions) -> "OnlineRecipe":
-        """It may begin with another model, and play for longer or shorter."""
-        given = started(options.taken_by(name, "start", "init", "iterations"))
+        """It may begin with another model, play for longer or shorter, and take another risk."""
+        given = started(options.taken_by(name, "start", "init", "iterations", "risk"))
         found = replace(self, start=given.get("start", self.start))
+        if "risk" in given:
+            found = replace(found, online=replace(found.online, risk=given["risk"]))
         if "iterations" in given:
             found = replace(found, online=found.online.lasting(given["iterations"]))
         return found
