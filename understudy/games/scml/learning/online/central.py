@@ -1,7 +1,7 @@
 """What the critic sees beside the one who decides: all other factories, and what is to come.
 
 A policy never sees any of it. Training may look everywhere (MAPPO, Yu et al. 2022): the better a
-situation is valued, the less chance there is in what a decision is praised for.
+situation is valued, the less chance there is in the advantage of a decision.
 """
 
 from typing import Final
