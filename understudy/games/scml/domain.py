@@ -1,6 +1,6 @@
 """The words of SCML, each defined once: tracks and their rules, offers, answers, goals, safety."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from understudy.errors import InputError
@@ -78,6 +78,11 @@ class SafetySettings:
     def __post_init__(self) -> None:
         if not 0.0 <= self.risk <= 1.0:
             raise InputError(f"a risk is a chance from 0 to 1, not {self.risk:g}")
+
+    @property
+    def known(self) -> "SafetySettings":
+        """The same without a risk: what features show."""
+        return replace(self, risk=0.0)
 
     @property
     def numbers(self) -> "tuple[float, bool, float]":

@@ -50,8 +50,8 @@ class Observed(NamedTuple):
 
 
 def observed(columns: Packed, settings: SafetySettings | None = None) -> Observed:
-    """All features of many states."""
-    settings = settings or SafetySettings()
+    """All features of many states: what is known, whatever risk is taken with what is promised."""
+    settings = (settings or SafetySettings()).known
     states, negotiations = len(columns.facts), len(columns.negotiations)
     features = Observed(
         static=np.empty((states, len(f.STATIC)), np.float32),

@@ -73,10 +73,13 @@ def _decide(fixed, world, me, call):  # type: ignore[no-untyped-def]
     observe.set_commitments(fixed, world, me, world.promised)
     own, bound = _book(world, OWN), _book(world, BOUND)
     how = RESERVE, CONSERVES, fixed.numbers[me, 0]
+    # Order is by features, which show what is known; what may be promised is by the risk.
+    open_book(world.facts, world.promised, (RESERVE, CONSERVES, 0.0), own)
+    turns = _rank(world, me, own)
     open_book(world.facts, world.promised, how, own)
     open_book(world.facts, world.promised, how, bound)
     observe.commit_bound(world, me, bound)
-    for turn in range(_rank(world, me, own)):
+    for turn in range(turns):
         _serve(world, me, world.list_a[turn], own, bound)
 
 
