@@ -125,7 +125,7 @@ def compare_decisions(field: Field, wanted: argparse.Namespace, folder: Path) ->
     fill_goals(folder, folder, wanted.weights)
     paths = shard_paths(folder, ROUND_SAMPLES)
     barred = np.concatenate([read_shard(path, ROUND_SAMPLES, [BARRED])[BARRED] for path in paths])
-    found = judged(paths, wanted.weights)
+    found = evaluated(paths, wanted.weights)
     print(
         f"\ndecisions, {field}: {len(barred):,}; L1 forbids {(barred > 0).mean():.1%}; the rest:\n"
     )
@@ -143,7 +143,7 @@ def compare_decisions(field: Field, wanted: argparse.Namespace, folder: Path) ->
         print(f"| {name} | " + " | ".join(f"{errors[who]:.2f}" for who in RAW) + " |", flush=True)
 
 
-def judged(paths: Sequence[Path], weights: Path) -> OfferScore:
+def evaluated(paths: Sequence[Path], weights: Path) -> OfferScore:
     """The clone's L3 on decisions that L1 allows."""
     checkpoint = read_checkpoint(weights)
     scheme: Scheme = "direct" if checkpoint.about.scheme == "direct" else "residual"

@@ -2,7 +2,7 @@
 
 Members meet in the same factories of the same worlds (`duels.py`): a win rate says
 how often one makes more of a factory than the other would. Opponents that often do better than us
-are met more often; exploiters are praised for being above us in the same world.
+are met more often; exploiters are rewarded for being above us in the same world.
 """
 
 from dataclasses import replace

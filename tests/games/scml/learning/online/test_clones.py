@@ -47,7 +47,7 @@ def test_an_unknown_clone_and_another_track_are_refused() -> None:
 def played(first: int, worlds: int, company: Company = COMPANY) -> Rollout:
     start = read_checkpoint(SHIPPED)
     layers = {layer: dict(weights) for layer, weights in start.layers.items()}
-    told = {"keep": 1.0, "stirs": True, "goal_noise": 0.0, "past": (layers,)}
+    told = {"keep": 1.0, "samples_order": True, "goal_noise": 0.0, "past": (layers,)}
     return collect(Job(layers, start.about, company, BLOCK, first, worlds, **told))  # type: ignore[arg-type]
 
 

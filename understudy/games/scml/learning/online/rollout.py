@@ -13,7 +13,7 @@ from understudy.games.scml.batch.learnt.policy import Learner, ManyDecisions, pl
 from understudy.games.scml.batch.setup import Seat, set_seat
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.learning.online.fields import Company, Planned, layouts
-from understudy.games.scml.learning.online.notebook import Notebook, Played
+from understudy.games.scml.learning.online.rollout_buffer import Played, RolloutBuffer
 from understudy.games.scml.tuning.trials import worlds_of
 
 Layers = dict[str, dict[str, Array]]
@@ -30,7 +30,7 @@ class Job:
     first: int
     worlds: int
     keep: float
-    stirs: bool
+    samples_order: bool
     goal_noise: float
     past: tuple[Layers, ...] = ()
     """Earlier selves, who play as rivals."""
@@ -68,14 +68,16 @@ def collect(job: Job) -> Rollout:
     """Play a job's worlds."""
     drawn = replace(job.about, response_temperature=1.0, offer_temperature=1.0)
     policy = HRLPolicy(Checkpoint(job.layers, drawn))
-    notebook = Notebook(policy, keep=job.keep, stirs=job.stirs, goal_noise=job.goal_noise)
-    learners: list[Learner] = [ManyDecisions(policy, explorer=notebook)]
+    buffer = RolloutBuffer(
+        policy, keep=job.keep, samples_order=job.samples_order, goal_noise=job.goal_noise
+    )
+    learners: list[Learner] = [ManyDecisions(policy, explorer=buffer)]
     learners += [ManyDecisions(HRLPolicy(Checkpoint(past, drawn))) for past in job.past]
     learners += clones_of(job.company)
     planned = layouts(job.company, job.block, job.first, job.worlds, len(job.past))
     worlds = Worlds(seated(planned))
     play(worlds, learners)
-    played = notebook.played()
+    played = buffer.played()
     mine = np.array([one.layout.mine for one in planned])
     rows = np.arange(len(planned))
     return Rollout(
