@@ -1,7 +1,7 @@
 """Where everything of a run lies, and the manifests that say how it was made.
 
-    runs/NAME/recordings/  samples/  models/RECIPE/  results/  leagues/RECIPE/  report.html
-              splits/  downloads/  trace.jsonl  record.log
+    runs/NAME/recordings/  samples/  models/RECIPE/  results/  leagues/RECIPE/  tuning/RECIPE/
+              splits/  downloads/  trace.jsonl  record.log  report.html
 
 Each of these folders has a `manifest.json`. Only this module knows the paths.
 """
@@ -113,6 +113,10 @@ class Run:
         """One league."""
         return self.leagues / plain_name(name, "--name")
 
+    def tuning(self, name: str) -> Path:
+        """One search for better settings."""
+        return self.folder / "tuning" / plain_name(name, "--name")
+
     def named_model(self, name: str) -> Path:
         """The folder of a model that a person named; InputError where it cannot be one."""
         if not re.fullmatch(r"\w[\w.+-]*", name):
@@ -194,6 +198,37 @@ class ModelFolder:
     def samples(self) -> Path:
         """Samples that its recipe makes for itself; few do."""
         return self.folder / "samples"
+
+
+@dataclass(frozen=True)
+class TuningFolder:
+    """The folder of one search for better settings."""
+
+    folder: Path
+
+    @property
+    def trials(self) -> Path:
+        """What was tried and what came of it, a line each."""
+        return self.folder / "trials.jsonl"
+
+    @property
+    def summary(self) -> Path:
+        """The best of them; written last."""
+        return self.folder / "summary.json"
+
+    def trial(self, number: int) -> Path:
+        """The model of one."""
+        return self.folder / "trials" / f"{number:03d}"
+
+    @staticmethod
+    def run_of(model: Path) -> Run | None:
+        """The run a tried model is of; None where it is no trial's."""
+        folder = model.resolve()
+        tried = len(folder.parts) > 5 and (folder.parts[-2], folder.parts[-4]) == (
+            "trials",
+            "tuning",
+        )
+        return Run(folder.parents[3]) if tried else None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from understudy.pipeline.players import scripted
 
 MATCHES_PER_TASK = 50
 _SEEDS_PER_PURPOSE = 10**8
+_TO_CHOOSE = 4 * 10**17
+"""Beyond all seeds that matches to record or to compete are drawn from."""
 
 Pair = tuple[PlayerRef, PlayerRef]
 
@@ -89,6 +91,28 @@ def to_compete(
             "keep": keep,
         },
         matches=matches * len(pairs),
+        fixtures=found,
+    )
+
+
+def to_tune(
+    game: Game, ref: PlayerRef, field: Sequence[PlayerRef], *, matches: int, seed: int = 0
+) -> Schedule:
+    """One player meets each of a field so often, in matches that serve to choose and nothing else.
+
+    Everybody who is tried meets the same matches.
+    """
+    found = dict[str, Fixture]()
+    for number, other in enumerate(field):
+        first = _TO_CHOOSE + seed * _SEEDS_PER_PURPOSE + number * matches
+        for fixture in _both_sides((ref, other), matches, first):
+            found[f"{len(found):05d}"] = replace(fixture, keep=0)
+    stamps = {one.name: weights_digest(one) for one in field} | code_stamps(field)
+    told = {"field": stamps, "player": weights_digest(ref), "matches": matches, "seed": seed}
+    return Schedule(
+        name="chosen-by",
+        settings={"game": game.name, **told},
+        matches=matches * len(field),
         fixtures=found,
     )
 

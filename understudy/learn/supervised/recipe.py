@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -48,6 +48,9 @@ class PolicyRecipe(OptimizerSettings):
     plans: int = 0
     """Recorded matches whose statistic is a plan; in play one is drawn for each match. Up: more
     ways to play. 0: none; a model to go on from keeps its own."""
+
+    measure: ClassVar = ("objective", "players", "statistic", "plans")
+    """Settings that change what the validation loss measures."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

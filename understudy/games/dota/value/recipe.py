@@ -9,7 +9,7 @@ import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -67,6 +67,9 @@ class ValueRecipe:
     models: Mapping[str, Model] = field(default_factory=_compared_models)
     turns: int = 20
     """Draws of few matches for each size of the few-shot curve. Up: smoother, slower."""
+
+    measure: ClassVar = ("split", "test")
+    """Settings that change what the validation loss measures."""
 
     def settings(self) -> dict[str, Any]:
         """Everything but the description."""

@@ -45,6 +45,8 @@ class LayerRecipe(OptimizerSettings, ABC):
     layer: ClassVar[str]
     table: ClassVar[Table]
     """What it learns from."""
+    measure: ClassVar[tuple[str, ...]] = ("players",)
+    """Settings that change what the validation loss measures."""
 
     @abstractmethod
     def prepare(
