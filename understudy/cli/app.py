@@ -73,7 +73,7 @@ def app() -> typer.Typer:
         cls=OneLine,
         help="Turn recorded matches of competitive games into agents that win.",
         epilog="Begin with: understudy demo",
-        add_completion=False,
+        add_completion=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={

@@ -22,6 +22,7 @@ from understudy.terminal.options import (
     PlansOption,
     PseudoRewardOption,
     QuietOption,
+    RecipeArg,
     ResumeOption,
     SeedOption,
     SettingsOption,
@@ -85,7 +86,7 @@ def encode(
 
 def train(
     game: GameArg,
-    recipe: Annotated[str, typer.Argument(help="How: a name from `understudy recipes GAME`.")],
+    recipe: RecipeArg,
     out: OutOption = None,
     settings: SettingsOption = None,
     name: ModelNameOption = None,

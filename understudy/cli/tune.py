@@ -16,6 +16,7 @@ from understudy.terminal.options import (
     JsonOption,
     OutOption,
     QuietOption,
+    RecipeArg,
     ResumeOption,
     SeedOption,
     SettingsOption,
@@ -39,9 +40,7 @@ TryOption = Annotated[
 
 def tune(
     game: GameArg,
-    recipe: Annotated[
-        str, typer.Argument(help="A name from `understudy recipes GAME`; for scml also steward.")
-    ],
+    recipe: RecipeArg,
     out: OutOption = None,
     tried: TryOption = None,
     trials: Annotated[
@@ -78,9 +77,10 @@ def tune(
     json: JsonOption = False,
     **told: Any,
 ) -> None:
-    """Search better settings for a recipe with Optuna, judged by validation, never by test.
+    """Search better settings for a recipe, judged by validation, never by test (needs Optuna).
 
-    The same command goes on with a study that was broken off, exactly as it would have.
+    `tune scml steward` searches numbers for a scripted player instead, in compiled worlds.
+    The same command goes on with what was broken off, exactly as it would have.
 
     Examples:
         understudy tune arena imitate-quick --try learning_rate=1e-4..1e-2 --trials 12

@@ -184,6 +184,10 @@ class ModelFolder:
         """The same for TensorBoard."""
         return self.folder / "tensorboard"
 
+    def kept(self, moment: int) -> Path:
+        """The weights of an earlier moment, as a player of its own."""
+        return self.folder / "kept" / f"{self.folder.name}-{moment:06d}"
+
     @property
     def evaluation(self) -> Path:
         """How good it is; written last."""
@@ -246,6 +250,11 @@ class LeagueFolder:
     def summary(self) -> Path:
         """Ratings, mixture, weaknesses."""
         return self.folder / "summary.json"
+
+    @property
+    def tensorboard(self) -> Path:
+        """Ratings and training by round, for TensorBoard."""
+        return self.folder / "tensorboard"
 
     @property
     def players(self) -> Path:

@@ -20,7 +20,7 @@ from understudy.errors import InputError, did_you_mean
 R = TypeVar("R")
 _ABOUT = ("description", "name", "decisions", "make", "statistic", "opponents")
 """Fields that say what a recipe is for, or have an option of their own."""
-_ASIDE = ("start", "init", "log_every", "checkpoint_every")
+_ASIDE = ("start", "init", "log_every", "checkpoint_every", "keep_every")
 """Settings that are no part of what decides the outcome, but do something."""
 _NOTHING = object()
 _TRUTH = {"true": True, "yes": True, "on": True, "1": True}

@@ -27,6 +27,7 @@ from understudy.league.state import State
 from understudy.league.training import trainer
 from understudy.learn.settings import changed
 from understudy.pipeline.game import Game, with_leagues
+from understudy.pipeline.league_board import LeagueBoard
 from understudy.pipeline.league_replays import LeagueReplays
 from understudy.pipeline.pairings import Fixture
 from understudy.pipeline.players import resolve
@@ -66,7 +67,14 @@ def league(
         seed=seed,
         worker=worker,
     )
-    state = season.run(resume=resume, told=lambda state: told(state, season.recipe.rounds))
+    board = LeagueBoard(season.folder)
+
+    def tell(state: State) -> None:
+        board.told(state)
+        told(state, season.recipe.rounds)
+
+    state = season.run(resume=resume, told=tell)
+    board.close()
     lines = read_lines(season.folder)
     fresh = _exploiters(season, state)
     list(season.many(trainer(season.improve), [one.job() for one in fresh.values()]))

@@ -30,7 +30,7 @@ AGAIN = "Start over: the same command with --fresh"
 @pytest.fixture(autouse=True)
 def no_tensorboard(monkeypatch):
     """It takes a second to import; `test_metrics_log.py` looks at it."""
-    monkeypatch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+    monkeypatch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
 
 
 class StoppedError(Exception):
@@ -116,7 +116,7 @@ from understudy.learn import metrics_log
 from understudy.learn.supervised.cloning import Cloning
 from understudy.learn.supervised.recipe import PolicyRecipe
 
-metrics_log._tensorboard = lambda folder, step: None
+metrics_log.tensorboard = lambda folder, step: None
 torch.set_num_threads(1)
 save, calls = torch.save, []
 

@@ -81,10 +81,11 @@ class PolicyRecipe(OptimizerSettings):
 
     def _idle(self) -> tuple[str, ...]:
         """Settings that decide nothing."""
+        always = ("description", "keep_every", "cosine" if self.rate_stages else "rate_stages")
         if self.start is not None:  # the model has hidden layers, and may have memory and plans
-            return ("description", "hidden")
+            return (*always, "hidden")
         remembering = () if self.memory else ("memory", "sequence", "burn_in")
-        return ("description", *remembering, *(() if self.plans else ("plans", "statistic")))
+        return (*always, *remembering, *(() if self.plans else ("plans", "statistic")))
 
     def with_options(self, name: str, options: TrainOptions) -> "PolicyRecipe":
         """With a memory or plans, with given weights, or on from another model than its own."""
