@@ -1,7 +1,9 @@
 """The command `tune`: better settings of a recipe, or what else a game can have tuned."""
 
 import json as json_text
-from typing import Annotated, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,6 +29,10 @@ from understudy.terminal.options import (
     run_of,
 )
 
+if TYPE_CHECKING:  # heavy; `--help` must answer at once
+    from understudy.data.runs import Run
+    from understudy.pipeline.tune import Study
+
 TryOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -38,6 +44,39 @@ TryOption = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Judging:
+    """What trials are judged by: options that stand together."""
+
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="What judges them: val, the validation split, or play, matches kept for that. "
+            "[default: val; play for recipes that refine]"
+        ),
+    ] = None
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="Whom they meet with --by play, by comma. [default: what they begin as, and the "
+            "scripted players]"
+        ),
+    ] = None
+    matches: Annotated[int, typer.Option(help="Against each of those, for every trial.", min=2)] = (
+        200
+    )
+
+
+@dataclass(frozen=True)
+class Trained:
+    """How every trial is trained, beside what is tried: options that stand together."""
+
+    settings: SettingsOption = None
+    init: InitOption = None
+    start: StartOption = None
+    device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu"
+
+
 def tune(
     game: GameArg,
     recipe: RecipeArg,
@@ -46,30 +85,11 @@ def tune(
     trials: Annotated[
         int, typer.Option(help="Trainings in all; more than before adds to the study.", min=1)
     ] = 20,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            help="What judges them: val, the validation split, or play, matches kept for that. "
-            "[default: val; play for recipes that refine]"
-        ),
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            help="Whom they meet with --by play, by comma. [default: what they begin as, and the "
-            "scripted players]"
-        ),
-    ] = None,
-    matches: Annotated[
-        int, typer.Option(help="Against each of those, for every trial.", min=2)
-    ] = 200,
-    settings: SettingsOption = None,
+    judging: Judging = Judging(),  # noqa: B008  it is frozen
+    trained: Trained = Trained(),  # noqa: B008
     name: Annotated[
         str | None, typer.Option(help="What to call the study. [default: the recipe's name]")
     ] = None,
-    init: InitOption = None,
-    start: StartOption = None,
-    device: Annotated[str, typer.Option(help="Where torch computes: cpu or cuda.")] = "cpu",
     seed: SeedOption = 0,
     workers: WorkersOption = None,
     resume: ResumeOption = True,
@@ -88,48 +108,73 @@ def tune(
         understudy tune scml steward --place first --field official
     """
     run, own = run_of(out, game), of_games("tune", game, told)
-    brought = games.commands(game).tuned
-    if recipe in brought:
-        given = {"--try": tried, "--set": settings, "--by": by, "--init": init, "--from": start}
-        for option in (one for one, value in given.items() if value is not None):
-            raise InputError(f"'{recipe}' is no recipe and takes no {option}; leave it out")
-        working = Working(seed=seed, workers=workers, resume=resume, quiet=quiet)
-        brought[recipe](run, own, working)
+    working = Working(seed=seed, workers=workers, resume=resume, quiet=quiet)
+    if (brought := games.commands(game).tuned.get(recipe)) is not None:
+        _refuse_for(recipe, tried, judging, trained)
+        brought(run, own, working)
         return
-    chosen = load(game)
-    if recipe not in chosen.recipes():
-        known = [*chosen.recipes(), *brought]
-        raise InputError(
-            f"there is nothing to tune in '{recipe}'{did_you_mean(recipe, known)}; {game} has "
-            f"{', '.join(known)}"
-        )
-    if own:
-        option = next(iter(own)).replace("_", "-")
-        raise InputError(f"--{option} is for scml steward, not for {game} {recipe}; leave it out")
-    from understudy.learn.recipe import TrainOptions
+    _require_recipe(game, recipe, own)
+    study = _study(game, run, recipe, tried, trials, judging, trained, name, working)
     from understudy.pipeline import tune as tune_stage
 
-    study = tune_stage.plan(
-        chosen,
-        run,
-        recipe,
-        tried=tried or (),
-        settings=settings or (),
-        by=by,
-        against=names(against) or (),
-        options=TrainOptions(init=init, start=start),
-        matches=matches,
-        trials=trials,
-        seed=seed,
-        device=device,
-        worker=workers,
-        name=name,
-    )
     found = tune_stage.tune(study, resume=resume, tell=None if quiet or json else _tell)
     if json:
         print(json_text.dumps(found, indent=2))
         return
     _say(game, run, recipe, found)
+
+
+def _refuse_for(target: str, tried: Any, judging: Judging, trained: Trained) -> None:
+    """InputError for what only recipes can be told."""
+    given = {"--try": tried, "--set": trained.settings, "--by": judging.by, "--init": trained.init}
+    given |= {"--from": trained.start, "--against": judging.against}
+    for option in (one for one, value in given.items() if value is not None):
+        raise InputError(f"'{target}' is no recipe and takes no {option}; leave it out")
+
+
+def _require_recipe(game: str, recipe: str, own: Mapping[str, Any]) -> None:
+    """InputError where there is no such recipe, or more was told than it takes."""
+    known = [*load(game).recipes(), *games.commands(game).tuned]
+    if recipe not in known:
+        raise InputError(
+            f"there is nothing to tune in '{recipe}'{did_you_mean(recipe, known)}; {game} has "
+            f"{', '.join(known)}"
+        )
+    for option in own:
+        dashed = option.replace("_", "-")
+        raise InputError(f"--{dashed} is for scml steward, not for {game} {recipe}; leave it out")
+
+
+def _study(
+    game: str,
+    run: "Run",
+    recipe: str,
+    tried: list[str] | None,
+    trials: int,
+    judging: Judging,
+    trained: Trained,
+    name: str | None,
+    working: Working,
+) -> "Study":
+    from understudy.learn.recipe import TrainOptions
+    from understudy.pipeline import tune as tune_stage
+
+    return tune_stage.plan(
+        load(game),
+        run,
+        recipe,
+        tried=tried or (),
+        settings=trained.settings or (),
+        by=judging.by,
+        against=names(judging.against) or (),
+        options=TrainOptions(init=trained.init, start=trained.start),
+        matches=judging.matches,
+        trials=trials,
+        seed=working.seed,
+        device=trained.device,
+        worker=working.workers,
+        name=name,
+    )
 
 
 def _tell(trial: Any) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from understudy.data.growth import PARTS, Size, cuts
+from understudy.data.manifests import PARTS, Size, cuts
 from understudy.data.players import PlayerRef, code_stamps, weights_digest
 from understudy.data.runs import COMPETE, RECORD
 from understudy.errors import InputError
@@ -38,7 +38,7 @@ def to_record(
     seed: int = 0,
     parts: Sequence[int] = (),
 ) -> Schedule:
-    """`players` meet `opponents`; everything is recorded. `parts`: see `growth.py`."""
+    """`players` meet `opponents`; everything is recorded. `parts`: see `manifests.py`."""
     if matches < 1:
         raise InputError(f"--matches must be at least 1, not {matches}")
     ours, others = ([scripted(game, name) for name in names] for names in (players, opponents))

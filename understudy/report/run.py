@@ -14,6 +14,9 @@ from understudy.report.league.panels import comparison_panel, league_panels
 from understudy.report.page import Panel
 from understudy.report.training import training_panels
 
+MOST_NAMED = 4
+"""Opponents in a sentence."""
+
 
 def subtitle(game: str, about: str) -> str:
     """What stands below a report's title."""
@@ -110,7 +113,22 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
         note="Points are wins plus half the draws. Each seed is played twice with sides swapped; "
         "low and high bound the 95 % interval, bootstrapped by seed.",
         wide=True,
+        finding=strength_finding(first, leading),
     )
+
+
+def strength_finding(player: str, rates: Sequence[WinRate]) -> str:
+    """How a player fares against a few others, in a sentence."""
+    words = {1: "beats", 0: "is level with", -1: "loses to"}
+    told = list[str]()
+    for rate in rates[:MOST_NAMED]:
+        points = rate.points
+        sign = (points.low > 0.5) - (points.high < 0.5)
+        span = f"{points.value:.0%} [{100 * points.low:.0f}, {100 * points.high:.0f}]"
+        told.append(f"{words[sign]} {rate.opponent} {span.replace('%', ' %')}")
+    rest = len(rates) - len(told)
+    more = f", and met {rest} more" if rest > 0 else ""
+    return f"{player} {', '.join(told)}{more}: points of {rates[0].matches:,} matches each."
 
 
 def _mean_points(rates: list[WinRate], player: str) -> float:

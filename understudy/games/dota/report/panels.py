@@ -277,4 +277,15 @@ def _comparison_panel(name: str, evaluation: dict[str, Any]) -> Panel:
         charts.table(names, rows) + chart + drift,
         note="Differences in log loss with 95 % intervals, bootstrapped by match.",
         wide=True,
+        finding=_finding(name, evaluation["line_up"]),
     )
+
+
+def _finding(name: str, line_up: dict[str, Any]) -> str:
+    """How our best compares with the plain baseline, in a sentence."""
+    if (best := line_up.get("best")) is None:
+        return ""
+    mean, low, high = (best["beside_bar"][part] for part in ("mean", "low", "high"))
+    word = "better than" if high < 0 else "worse than" if low > 0 else "not told apart from"
+    loss = f"log loss {best['log_loss']:.4f}, {mean:+.4f} [{low:+.4f}, {high:+.4f}]"
+    return f"{name}: our best model is {word} a regression on seven features ({loss})."

@@ -25,7 +25,7 @@ def plan(
     run: "Run", purpose: int, players: Sequence[str] | None, options: Mapping[str, Any]
 ) -> "Schedule":
     """A tournament: `configs`, `seed`, `keep`, and the options of `Worlds`."""
-    from understudy.data.growth import Size, grown
+    from understudy.data.manifests import Size, grown
     from understudy.data.runs import COMPETE, RECORD
     from understudy.games.scml.players.catalogue import best
     from understudy.games.scml.tournament.schedule import schedule

@@ -83,7 +83,7 @@ def record(
 
     Example: understudy record scml --configs 20 --agents Penguin,AS0 --track-only Penguin
     """
-    from understudy.data.growth import grown
+    from understudy.data.manifests import grown
     from understudy.data.runs import RECORD
     from understudy.games.scml.tournament.schedule import schedule
     from understudy.pipeline import record as record_stage
