@@ -103,7 +103,7 @@ def test_what_is_imported_late_is_there(game):
 def test_every_verb_and_option_it_brings_explains_itself(game):
     brought = games.commands(game.name)
     assert set(brought.about) == set(brought.verbs) - {"record", "compete"}
-    assert set(brought.options) <= {"encode", "train"}
+    assert set(brought.options) <= {"encode", "train", "tune"}
     for command in brought.verbs.values():
         assert command.__doc__
     assert "record" in brought.verbs and ("compete" in brought.verbs) == (game.play is not None)

@@ -263,11 +263,12 @@ def _comparison_panel(name: str, evaluation: dict[str, Any]) -> Panel:
         curve, title="Predicted and observed", x_label="predicted", y_label="observed"
     )
     drift = charts.table(
-        ("patch", "matches", "slope", "low", "high", "verdict"),
+        ("patch", "matches of", "matches", "slope", "low", "high", "verdict"),
         [
-            tuple(
-                row[part]
-                for part in ("patch", "matches", "slope", "slope_low", "slope_high", "verdict")
+            (
+                row["patch"],
+                row.get("part"),
+                *(row[part] for part in ("matches", "slope", "slope_low", "slope_high", "verdict")),
             )
             for row in evaluation["drift"]
         ],
@@ -275,7 +276,9 @@ def _comparison_panel(name: str, evaluation: dict[str, Any]) -> Panel:
     return Panel(
         f"Value: {name}",
         charts.table(names, rows) + chart + drift,
-        note="Differences in log loss with 95 % intervals, bootstrapped by match.",
+        note="Differences in log loss with 95 % intervals, bootstrapped by match. Below, whether "
+        "leads still mean what they meant (slope 1), by patch, on matches it never learnt from; "
+        "those of validation stopped its training.",
         wide=True,
         finding=_finding(name, evaluation["line_up"]),
     )

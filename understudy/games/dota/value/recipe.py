@@ -274,10 +274,10 @@ def _summed_up(rows: list[dict[str, float]]) -> dict[str, Any]:
 
 def _drift(model: Fitted, train: Samples, val: Samples, test: Samples, seed: int) -> list[Any]:
     """On matches the model never saw."""
-    begun = [part.begun() for part in (val, test)]
+    begun = {"validation": val.begun(), "test": test.begun()}
     feature_ranges = ranges(train)
     return [
-        line
-        for part in begun
+        {**line, "part": name}  # a patch may have matches in both
+        for name, part in begun.items()
         for line in drift(part, model.predict("y_win", part), feature_ranges, seed=seed)
     ]
