@@ -130,7 +130,7 @@ def season_of(
         start=PlayerRef(label, begin.weights),
         scripted=tuple(one for one in dict.fromkeys(scripted) if one != begin.name),
         guests=tuple(ref for ref in asked.values() if not _is_scripted(ref) and ref != begin),
-        results=game.results,
+        results=hooks.results or game.results,
         play=hooks.play or partial(play_pairings, game),
         improve=hooks.improve,
         seed=seed,
@@ -306,7 +306,7 @@ class LeagueReplays:
 
     def write(self, highlights: Sequence[Mapping[str, Any]]) -> None:
         """What is not there yet."""
-        if self.game.replay is None:
+        if self.game.replay is None or self.season.results != self.game.results:
             return
         watched = LeagueFolder(self.season.folder).watched
         for one in highlights:

@@ -52,6 +52,8 @@ class About:
     """How freely L3's responses are drawn: 0, the likeliest; 1, as likely as it thinks."""
     offer_temperature: float = 1.0
     """Likewise the day, units and price of an offer."""
+    risk: float = 0.0
+    """That L1 took with supplies to come while the layers learnt, and takes when they play."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,8 @@ def joined(l2: Checkpoint, l3: Checkpoint, l4: Checkpoint) -> Checkpoint:
     }
     if len({one.about.horizons for one in (l2, l3, l4)}) > 1:
         raise InputError("the layers learnt from worlds of different horizons: of other tracks")
+    if len({one.about.risk for one in (l2, l3, l4)}) > 1:
+        raise InputError("the layers learnt with different risks. Encode their samples with one")
     if not l3.about.goals:
         raise InputError(
             "L3 learnt without goals, so it would take no notice of L2. Fill them in and train it "

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from understudy.games.scml.commands.compete import compete
+from understudy.games.scml.commands.encode import encode_options
 from understudy.games.scml.commands.join import join
 from understudy.games.scml.commands.record import record
 from understudy.games.scml.commands.train import train_options
@@ -57,7 +58,7 @@ COMMANDS = Commands(
         "verify": "Hold a fast engine of ours against the real simulator.",
         "join": "Put layers that were trained apart into one agent.",
     },
-    options={"train": train_options, "tune": tune_options},
+    options={"encode": encode_options, "train": train_options, "tune": tune_options},
     tuned={STEWARD: tune_steward},
     plan=plan,
     strength=strength,

@@ -27,6 +27,7 @@ from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from understudy.games.scml.domain import Track
 from understudy.games.scml.learning.backfill import fill_goals
+from understudy.games.scml.learning.dataset import risk_of
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE, first_weights
 from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
@@ -58,6 +59,7 @@ class _Task(NamedTuple):
     player: str
     folder: Path
     key: str
+    risk: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +122,11 @@ class DaggerRecipe:
         given, current = job.run.samples, self._first(job.run)
         expert = self.looking_on(given)
         first = read_checkpoint(current)
+        if (risk := risk_of(given)) != first.about.risk:
+            raise InputError(
+                f"{current} plays with a risk of {first.about.risk:g}, the samples have {risk:g}. "
+                f"Encode them with it: understudy encode scml --risk {first.about.risk:g} --fresh"
+            )
         if first.about.goals and not (given / GOALS_FILE).is_file():
             # what it begins with knows goals, so all samples must
             filled = ModelFolder(job.out).samples
@@ -128,7 +135,7 @@ class DaggerRecipe:
         for number in range(1, self.rounds + 1):
             folder = job.out / f"round-{number}"
             seed = 1000 * job.seed + number
-            self._play(current, expert, folder / "played", seed, job.workers)
+            self._play(current, expert, folder / "played", seed, job.workers, risk)
             _fill(given, folder)
             given = _gather(given, folder)
             results = self.l3.train(given, current, replace(job, out=folder / "model"))
@@ -157,7 +164,13 @@ class DaggerRecipe:
         return PlayerRef(catalogue.known(chosen, self.track))
 
     def _play(
-        self, weights: Path, expert: PlayerRef, folder: Path, seed: int, worker: str | int | None
+        self,
+        weights: Path,
+        expert: PlayerRef,
+        folder: Path,
+        seed: int,
+        worker: str | int | None,
+        risk: float,
     ) -> None:
         player = PlayerRef(f"dagger+{expert.name}", weights.resolve(), expert.code)
         tournament = Tournament(
@@ -170,7 +183,7 @@ class DaggerRecipe:
         planned = schedule(tournament, purpose=RECORD, watched=frozenset({player.name}), keep=None)
         folder.mkdir(parents=True, exist_ok=True)
         tasks = {
-            key: _Task(plans, player.name, folder.resolve(), key)
+            key: _Task(plans, player.name, folder.resolve(), key, risk)
             for key, plans in planned.fixtures.items()
         }
 
@@ -190,7 +203,7 @@ def _play_and_encode(task: _Task) -> None:
     from understudy.games.scml.tournament.play import play
 
     recordings = play(task.plans).recordings
-    samples = encode(recordings, frozenset({task.player}))
+    samples = encode(recordings, frozenset({task.player}), task.risk)
     for table in (DAY_START_SAMPLES, ROUND_SAMPLES):  # the latter marks the task as done
         write_shard(shard_path(task.folder, table, task.key), samples[table.name])
 

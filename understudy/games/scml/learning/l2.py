@@ -19,6 +19,7 @@ from understudy.games.scml.learning.dataset import (
     day_start_reader,
     horizons,
     moments,
+    risk_of,
     streams,
 )
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
@@ -76,7 +77,8 @@ class GoalRecipe(LayerRecipe):
         network.standard.set(*moments(splits["train"], lambda batch: batch.x))
         usual = mean_goals(splits["train"])
         known = horizons(self.table, samples, self)
-        about = About(features=feature_names(), goals=True, horizons=known)
+        risk = risk_of(samples, self.table)
+        about = About(features=feature_names(), goals=True, horizons=known, risk=risk)
         return TrainingTask(
             game=self.table.game,
             optimizer=self,

@@ -28,6 +28,7 @@ from understudy.games.scml.learning.dataset import (
     horizons,
     moments,
     offer_limits,
+    risk_of,
     round_reader,
     streams,
 )
@@ -153,6 +154,7 @@ class OfferRecipe(LayerRecipe):
             scheme=self.scheme,
             goals=goals.is_file(),
             horizons=horizons(self.table, samples, self),
+            risk=risk_of(samples),
         )
         counts = count_choices(self.scheme, splits["train"])
 

@@ -1,4 +1,4 @@
-"""What is booked, and what a decision is praised for."""
+"""What is booked, and the targets that follow from it."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from understudy.games.scml.batch.setup import Seat, set_seats
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.domain import NUM_GOALS
 from understudy.games.scml.learning.online.booked import booked
-from understudy.games.scml.learning.online.notebook import Played
 from understudy.games.scml.learning.online.returns import targets
+from understudy.games.scml.learning.online.rollout_buffer import Played
 from understudy.games.scml.view import inputs
 
 
