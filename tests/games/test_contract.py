@@ -199,8 +199,19 @@ def test_recipes_say_what_they_read_of_a_run(game, full_run):
 
 def test_recipes_that_miss_what_they_read_say_so(game, tmp_path):
     for recipe in game.recipes().values():
+        if _comes_with_the_package(recipe):
+            continue
         with pytest.raises(InputError, match=r"understudy |Train it first"):
             recipe.inputs(Run(tmp_path))
+
+
+def _comes_with_the_package(recipe):
+    """Whether all that it reads does, so that it misses nothing."""
+    try:
+        paths = [path for paths in recipe.inputs(Run(Path("nowhere"))).values() for path in paths]
+    except InputError:
+        return False
+    return all(path.is_relative_to(Path(games.__file__).parent) for path in paths)
 
 
 OPTIONS = {
