@@ -130,7 +130,7 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
 
 def _finding(name: str, summary: Values) -> str:
     """How the main agent stands against what the league began with, in a sentence."""
-    mains = [one for one in summary["players"] if "main" in one["present"]]
+    mains = [one for one in summary["players"] if "main" in one.get("present", ())]
     start = [
         one["name"] for one in summary["players"] if one["rating"] == one["low"] == one["high"]
     ]
