@@ -66,6 +66,7 @@ class GoalRecipe(LayerRecipe):
 
     layer = "l2"
     table = DAY_START_SAMPLES
+    measure = ("players", "goals", "price_share", "more_for_more")
 
     def prepare(
         self, samples: Path, init: Path | None, seed: int, device: torch.device
