@@ -212,7 +212,9 @@ def main() -> None:
         sys.exit(130)
     except Exception as problem:
         if hasattr(problem, "format_message"):  # click's own words on a wrong option
-            _fail(f"{problem.format_message().rstrip('.')}. See: understudy --help")
+            where = getattr(getattr(problem, "ctx", None), "command_path", "")
+            verb = where.rpartition("understudy")[2]
+            _fail(f"{problem.format_message().rstrip('.')}. See: understudy{verb} --help")
         raise
 
 
