@@ -57,8 +57,11 @@ SCORE, OPPONENT = 15_000_031, 15_000_032
 BARRED = "forbidden"
 
 
-def plan_of(one: Layout, players: Sequence[str], watched: str | None) -> WorldPlan:
-    """A world with these players."""
+def plan_of(
+    one: Layout, players: Sequence[str], wanted: argparse.Namespace, watched: str | None = None
+) -> WorldPlan:
+    """A world with these players; the clone decides by the weights that are wanted."""
+    learnt = {wanted.clone: wanted.weights}
     return WorldPlan(
         match=f"world-{one.seed}",
         field="clones",
@@ -67,7 +70,7 @@ def plan_of(one: Layout, players: Sequence[str], watched: str | None) -> WorldPl
         steps=one.days,
         seed=one.seed,
         run=0,
-        players=tuple(map(PlayerRef, players)),
+        players=tuple(PlayerRef(name, learnt.get(name)) for name in players),
         slots=(one.mine,),
         recorded=watched is not None,
         watched=None if watched is None else frozenset({watched}),
@@ -102,13 +105,14 @@ def in_time(
 def compare_scores(field: Field, wanted: argparse.Namespace, folder: Path) -> None:
     """Print the table of a field; the original's decisions go into the folder, as samples."""
     original, clone = wanted.original, wanted.clone
+    risk = read_checkpoint(wanted.weights).about.risk
     scores, places = list[tuple[float, float]](), list[str]()
     for one in in_time(field, SCORE, CHAMPIONS, wanted):
-        theirs = play([plan_of(one, with_me(one, original), original)])
-        ours = play([plan_of(one, with_me(one, clone), None)])
+        theirs = play([plan_of(one, with_me(one, original), wanted, original)])
+        ours = play([plan_of(one, with_me(one, clone), wanted)])
         scores.append((score_in(theirs), score_in(ours)))
         places.append(one.place)
-        samples = encode(theirs.recordings, frozenset({original}))
+        samples = encode(theirs.recordings, frozenset({original}), risk)
         for table in (DAY_START_SAMPLES, ROUND_SAMPLES):
             write_shard(shard_path(folder, table, str(one.seed)), samples[table.name])
     named = dict(zip((original, clone), np.array(scores).T, strict=True))
@@ -155,7 +159,7 @@ def evaluated(paths: Sequence[Path], weights: Path) -> OfferScore:
         lambda some: joined([reader.decode(allowed(path)) for path in some]),
         batch_size=1,
     )
-    recipe = OfferRecipe(description="", scheme=scheme)
+    recipe = OfferRecipe(description="", steps=1, scheme=scheme)
     return evaluate(recipe, network, stream, count_choices(scheme, stream))
 
 
@@ -175,7 +179,7 @@ def compare_opponents(field: Field, wanted: argparse.Namespace) -> None:
         for me, other in scores:
             company = [other if name == original else name for name in one.players]
             players = with_me(replace(one, players=tuple(company)), me)
-            scores[me, other].append(score_in(play([plan_of(one, players, None)])))
+            scores[me, other].append(score_in(play([plan_of(one, players, wanted)])))
     for me in MEASURED_BY:
         named = {f"{me} among {other}": np.array(scores[me, other]) for other in others}
         print(f"\nopponent, {field}\n")

@@ -13,6 +13,7 @@ from understudy import games
 from understudy.cli import commands
 from understudy.cli.demo import demo
 from understudy.cli.league import league
+from understudy.cli.tune import tune
 from understudy.errors import InputError
 from understudy.terminal.commands import Command, added_options, typed
 from understudy.terminal.console import err_console
@@ -72,7 +73,7 @@ def app() -> typer.Typer:
         cls=OneLine,
         help="Turn recorded matches of competitive games into agents that win.",
         epilog="Begin with: understudy demo",
-        add_completion=False,
+        add_completion=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={
@@ -82,8 +83,13 @@ def app() -> typer.Typer:
     )
     made.callback(epilog=EXAMPLES, invoke_without_command=True)(_root)
     every: tuple[Command, ...] = (
-        *(league, _with_options(commands.encode), _with_options(commands.train), commands.evaluate),
-        *(commands.report, commands.replay, commands.recipes, demo),
+        *(
+            league,
+            _with_options(commands.encode),
+            _with_options(commands.train),
+            _with_options(tune),
+        ),
+        *(commands.evaluate, commands.report, commands.replay, commands.recipes, demo),
     )
     for command in every:
         made.command()(typed(command))
@@ -206,7 +212,9 @@ def main() -> None:
         sys.exit(130)
     except Exception as problem:
         if hasattr(problem, "format_message"):  # click's own words on a wrong option
-            _fail(f"{problem.format_message().rstrip('.')}. See: understudy --help")
+            where = getattr(getattr(problem, "ctx", None), "command_path", "")
+            verb = where.rpartition("understudy")[2]
+            _fail(f"{problem.format_message().rstrip('.')}. See: understudy{verb} --help")
         raise
 
 

@@ -22,6 +22,7 @@ from understudy.terminal.options import (
     PlansOption,
     PseudoRewardOption,
     QuietOption,
+    RecipeArg,
     ResumeOption,
     SeedOption,
     SettingsOption,
@@ -74,7 +75,7 @@ def encode(
         players=names(players),
         sources=names(start) or (),
         goals=goals,
-        options=_of_games("encode", game, told),
+        options=of_games("encode", game, told),
         worker=workers,
         resume=resume,
         quiet=quiet,
@@ -85,7 +86,7 @@ def encode(
 
 def train(
     game: GameArg,
-    recipe: Annotated[str, typer.Argument(help="How: a name from `understudy recipes GAME`.")],
+    recipe: RecipeArg,
     out: OutOption = None,
     settings: SettingsOption = None,
     name: ModelNameOption = None,
@@ -134,7 +135,7 @@ def train(
                 pseudo_reward=pseudo_reward,
                 memory=memory,
                 plans=plans,
-                own=_of_games("train", game, told),
+                own=of_games("train", game, told),
             ),
             seed=seed,
             device=device,
@@ -142,17 +143,20 @@ def train(
             resume=resume,
             progress=progress,
         )
-    _tell_of_training(game, run, name or recipe, evaluation)
+    _tell_of_training(game, run, recipe, name or recipe, evaluation)
 
 
-def _tell_of_training(game: str, run: "Run", name: str, evaluation: Mapping[str, Any]) -> None:
+def _tell_of_training(
+    game: str, run: "Run", recipe: str, name: str, evaluation: Mapping[str, Any]
+) -> None:
     """What came out, where it lies, and what may follow."""
     brought = games.commands(game)
     (brought.print_evaluation or _print_evaluation)(evaluation)
     steps, seconds = evaluation["steps"], evaluation["seconds"]
     print(f"{run.model(name)}: {steps:,} steps in {seconds:.0f} s")
     met = f"compete {game} {name} {next(iter(load(game).players), '')}".rstrip()
-    plays = [met] if "compete" in brought.verbs else []
+    can_play = "compete" in brought.verbs and getattr(load(game).recipe(recipe), "plays", True)
+    plays = [met] if can_play else []
     next_step(run, game, *plays, f"report {run.folder}")
 
 
@@ -198,7 +202,7 @@ def options_of_games(command: str) -> list[Options]:
     return [one.options[command] for one in brought if command in one.options]
 
 
-def _of_games(command: str, game: str, told: Mapping[str, Any]) -> dict[str, Any]:
+def of_games(command: str, game: str, told: Mapping[str, Any]) -> dict[str, Any]:
     """What the stage is told of the options that games add to a command."""
     found = dict[str, Any]()
     for options in options_of_games(command):

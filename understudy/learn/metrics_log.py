@@ -20,7 +20,7 @@ class MetricsLogger:
         self._path = ModelFolder(folder).metrics
         kept = [line for line in read_metrics(folder) if line["step"] <= step]
         write_text(self._path, "".join(_line(metrics) for metrics in kept))
-        self._tensorboard = _tensorboard(ModelFolder(folder).tensorboard, step)
+        self._tensorboard = tensorboard(ModelFolder(folder).tensorboard, step)
 
     def __enter__(self) -> "MetricsLogger":
         return self
@@ -59,7 +59,7 @@ def _line(metrics: Mapping[str, float | int]) -> str:
     return json.dumps(metrics) + "\n"
 
 
-def _tensorboard(folder: Path, step: int) -> Any:
+def tensorboard(folder: Path, step: int) -> Any:
     """A TensorBoard writer that hides events after `step`; None where TensorBoard is missing."""
     try:
         from torch.utils.tensorboard import SummaryWriter

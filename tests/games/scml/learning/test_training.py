@@ -46,7 +46,7 @@ PLAYERS = ("Steward", "Greedy", "SyncRandom")
 
 @pytest.fixture(autouse=True)
 def no_tensorboard(monkeypatch):
-    monkeypatch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+    monkeypatch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +211,7 @@ def trained(samples, tmp_path_factory):
     run = Run(tmp_path_factory.mktemp("trained"))
     shutil.copytree(samples, run.samples)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+        patch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
         fit(WHOLE, run.samples, run.model("hrl-xf"))
     return run
 

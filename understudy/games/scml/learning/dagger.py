@@ -8,7 +8,7 @@ samples; then L3 is trained on, on all of them. Each round plays with the weight
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from understudy import workers
 from understudy.data.files import write_text
@@ -83,6 +83,9 @@ class DaggerRecipe:
     """The model of the run to begin with."""
     init: Path | None = None
     """The model to begin with instead, its folder or file."""
+
+    comparable: ClassVar = False
+    """What it is judged by holds games of its own."""
 
     def __post_init__(self) -> None:
         if self.rounds < 1 or self.configs < 1:

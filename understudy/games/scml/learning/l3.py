@@ -108,6 +108,7 @@ class OfferRecipe(LayerRecipe):
 
     layer = "l3"
     table = ROUND_SAMPLES
+    measure = ("players", "scheme", "kind", "temperature", "most_weight", "day_share")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,7 +2,7 @@
 
 import random
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -138,6 +138,8 @@ def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
         tables["contracts"] = _contracts_table(plan.match, game.contracts)
         tables["days"] = _days_table(plan.match, days.days)
         tables["decisions"] = recorder.table(plan.match, config, days.ranges)
+        if plan.trace is not None:
+            _trace_others(plan, kinds, tables)
         if recorder.advice:
             tables["advice"] = recorder.advice_table(plan.match, config, days.ranges)
     return tables
@@ -368,15 +370,18 @@ def traced(
     ]
 
 
-def check_traceable(players: Sequence[PlayerRef], track: Track) -> None:
-    """Refuse a trace of players none of whom has layers to tell of."""
+def _trace_others(
+    plan: WorldPlan, kinds: Sequence[type[OneShotAgent]], tables: Mapping[str, pa.Table]
+) -> None:
+    """Add the decisions of competitors that write no trace of their own, from what is recorded."""
     from understudy.games.scml.agent.hrl import HRLAgent
+    from understudy.games.scml.agent.retrace import retraced
+    from understudy.games.scml.agent.trace import append
 
-    scripted = [ref for ref in players if ref.weights is None]
-    if len(scripted) < len(players):
-        return
-    if not any(issubclass(kind, HRLAgent) for kind in scripted_kinds(scripted, track)):
-        raise InputError(
-            f"--trace writes down how HRL-XF decides, but {', '.join(r.name for r in scripted)} do "
-            "not play with it. Name HRL, L1, SafePenguin or a trained model with --agents"
-        )
+    assert plan.trace is not None
+    others = {
+        plan.players[slot].name for slot in plan.slots if not issubclass(kinds[slot], HRLAgent)
+    }
+    if others:
+        for decided in retraced(tables, frozenset(others)):
+            append(plan.trace, decided)

@@ -1,15 +1,19 @@
 """Clones of champions as company of a learner."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from understudy.data.runs import Run
 from understudy.games.scml.agent.checkpoint import read_checkpoint
 from understudy.games.scml.agent.policy import CLONES, SHIPPED
 from understudy.games.scml.learning.online.fields import Company, block_of, layouts
 from understudy.games.scml.learning.online.measure import Candidate, Seats, Taken, take
 from understudy.games.scml.learning.online.rollout import Job, Rollout, collect, seated
+from understudy.games.scml.recipes import RECIPES
+from understudy.learn.recipe import TrainOptions
 
 COMPANY = Company(cloned=0.5, official=0.3, most_days=8)
 BLOCK = block_of("train", 7)
@@ -42,6 +46,13 @@ def test_an_unknown_clone_and_another_track_are_refused() -> None:
         Company(clones=("Nobody",))
     with pytest.raises(ValueError, match="Standard worlds only"):
         Company(cloned=0.1, track="oneshot")
+
+
+def test_a_learner_may_begin_as_one(tmp_path: Path) -> None:
+    for name, path in CLONES.items():
+        told = RECIPES["online-clones"].with_options("online-clones", TrainOptions(start=name))
+        assert told.inputs(Run(tmp_path)) == {"weights": [path]}
+        read_checkpoint(path).needs("l2", "l3", "l4")
 
 
 def played(first: int, worlds: int, company: Company = COMPANY) -> Rollout:
