@@ -6,7 +6,6 @@ out/metrics.jsonl         one line per few iterations; out/tensorboard/ has the 
 out/evaluation.json       how it fared in its last matches; written last
 """
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import torch
 
 from understudy import workers
-from understudy.data.files import write_text
+from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
 from understudy.learn.base import read_evaluation, usable_device
@@ -133,7 +132,7 @@ class _Training:
             "seconds": round(self.seconds, 3),
             "met": {name: _shares(counts) for name, counts in self.latest["tally"].items()},
         }
-        write_text(ModelFolder(self.out).evaluation, json.dumps(evaluation, indent=2) + "\n")
+        write_json(ModelFolder(self.out).evaluation, evaluation)
         return evaluation
 
 
