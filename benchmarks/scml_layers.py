@@ -26,7 +26,12 @@ import numpy as np
 
 from understudy.data.arrays import Array, Float32s, Floats, Ints
 from understudy.games.scml.agent.l3_offers import TENTHS, UNITS
-from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
+from understudy.games.scml.agent.l4_priorities import (
+    CLOSE,
+    Priorities,
+    priorities,
+    teacher_scores,
+)
 from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy, policy_of
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, OfferNetwork
 from understudy.games.scml.batch.observe import Questions
@@ -100,7 +105,7 @@ class Ordered(ManyDecisions):
         given = self._scores(seen, goals, asked.columns.state_of, first).astype(np.float64)
         luck = self._rng.random(len(given))
         if self._way == "ties":
-            return priorities(given + 1e-9 * luck, first)
+            return priorities(given + 100 * CLOSE * luck, first)
         liked = luck
         if self._way == "price":  # what nobody has offered for comes last
             liked = seen.thread[:, f.THREAD_AT.is_heard] * (1 + seen.thread[:, f.THREAD_AT.gain])

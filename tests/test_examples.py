@@ -159,7 +159,7 @@ def test_an_example_could_be_typed(parse, line):
         ("train arena refine --from imitait", "no recipe 'imitait'"),
         ("train scml dagger --init runs/scml/models/hrl", "no recipe 'hrl'"),
         ("league arena --recipe quickly", "no league 'quickly'"),
-        ("league scml --recipe quick", "scml has no league"),
+        ("league dota --recipe quick", "dota has no league"),
         ("compete arena imitate export", "who is export"),
         ("compete scml Pengiun AS0", "who is Pengiun"),
         ("record scml --agents Penguin --track-only AS1", "who is AS1"),

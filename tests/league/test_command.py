@@ -180,7 +180,7 @@ def test_job_on_other_processes_give_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("league scml --out {new}", ["scml has no leagues"]),
+        ("league dota --out {new}", ["dota has no leagues"]),
         ("league chess --out {new}", ["there is no game 'chess'"]),
         ("league rps --recipe magic --out {new}", ["no league 'magic'; there is quick, quick-s"]),
         ("league rps --from nobody --out {new}", ["there is no player 'nobody'", "rock"]),

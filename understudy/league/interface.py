@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from understudy.data.players import PlayerRef
+from understudy.data.schema import Table
 from understudy.errors import InputError
 from understudy.league.payoff import Tally
 from understudy.league.recipe import LeagueRecipe
@@ -87,6 +88,9 @@ class League:
     """The model that all learners begin with; None: the first scripted player."""
     play: Play | None = None
     """A quicker way to play many pairings; None: the game's own `play`, one after the other."""
+    results: Table | None = None
+    """What `play` returns; None: the game's own results. Where it is another table, its matches are
+    none of the game's, and no page shows one."""
 
     def recipe(self, name: str) -> LeagueRecipe:
         """A recipe by name."""

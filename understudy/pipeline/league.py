@@ -113,7 +113,7 @@ def season_of(
         start=PlayerRef(label, begin.weights),
         scripted=tuple(one for one in dict.fromkeys(scripted) if one != begin.name),
         guests=tuple(ref for ref in asked.values() if not _is_scripted(ref) and ref != begin),
-        results=game.results,
+        results=hooks.results or game.results,
         play=hooks.play or partial(play_pairings, game),
         improve=hooks.improve,
         seed=seed,

@@ -30,7 +30,7 @@ class LeagueReplays:
 
     def write(self, highlights: Sequence[Mapping[str, Any]]) -> None:
         """What is not there yet."""
-        if self.game.replay is None:
+        if self.game.replay is None or self.season.results != self.game.results:
             return
         watched = LeagueFolder(self.season.folder).watched
         for one in highlights:

@@ -85,9 +85,9 @@ def live_agents():
         yield
 
 
-def played(plan):
+def played(plan, risk=0.0):
     """Recordings of a world, and the states its live agents saw: decisions, day starts, turns."""
-    Live.decided, Live.day_starts, Live.turns = {}, {}, {}
+    Live.decided, Live.day_starts, Live.turns, Live.risk = {}, {}, {}, risk
     with live_agents():
         recordings = play.play([plan]).recordings
     return recordings, Live.decided, Live.day_starts, Live.turns

@@ -56,6 +56,8 @@ BUCKETS: Final = ((0, 0), (1, 2), (3, 5), (6, 10))
 """Days ahead, first and last."""
 NUM_GOALS: Final = len(BUCKETS) * len(GOALS)
 
+RISK: Final = 0.5
+"""That the player L1Risk takes: see `SafetySettings`."""
 BUY_SHARE: Final = 0.95
 SELL_SHARE: Final = 1.05
 """Of the trading price, in L1's baseline."""
@@ -69,6 +71,18 @@ class SafetySettings:
     """Share of the initial balance that purchases never touch."""
     conserves: bool = False
     """Production takes from stock. So it does not in scml, but in worlds that mend that."""
+    risk: float = 0.0
+    """The chance, from 0 to 1, that a day's exogenous supply falls short of what is counted on. 0:
+    only what is known counts. Up: more can be promised early, and more of it may not be made."""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.risk <= 1.0:
+            raise InputError(f"a risk is a chance from 0 to 1, not {self.risk:g}")
+
+    @property
+    def numbers(self) -> "tuple[float, bool, float]":
+        """As compiled code is told."""
+        return float(self.reserve), self.conserves, float(self.risk)
 
 
 def track_named(name: str) -> Track:

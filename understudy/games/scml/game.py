@@ -21,4 +21,5 @@ GAME = Game(
     replay=lazy("understudy.games.scml.report.world_page:match_page"),
     read_logs=lazy("understudy.games.scml.recording.tracker.files:read_logs"),
     fill=lazy("understudy.games.scml.learning.backfill:fill_in"),
+    league=lazy("understudy.games.scml.league.recipes:league"),
 )

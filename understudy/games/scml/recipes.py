@@ -120,6 +120,22 @@ RECIPES: Final[dict[str, Recipe]] = {
             learner=replace(online.online.learner, batch_size=2_048, epochs=2),
         ),
     ),
+    "online-oneshot": OnlineRecipe(
+        description="OneShot's weights go on learning by play, in OneShot worlds",
+        start="shipped-oneshot",
+        online=replace(
+            online.online,
+            company=Company(
+                rivals=("AlmostEqual", "EqualDist", "Greedy"),
+                places=("first", "last"),
+                past=0.3,
+                track="oneshot",
+            ),
+            worlds=256,
+            rollouts=2,
+            learner=replace(online.online.learner, batch_size=2_048, epochs=2),
+        ),
+    ),
     "dagger": DaggerRecipe(
         description="L3 on from `l3`: it plays, and learns what the expert would have done",
         l3=replace(l3, steps=1_000, learning_rate=5e-4),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scml.std.agents import StdDoNothingAgent
 
-from understudy.games.scml.agent.hrl import HRLAgent, L1Agent
+from understudy.games.scml.agent.hrl import HRLAgent, L1Agent, L1RiskAgent
 from understudy.games.scml.batch.setup import Seat, record_of
 from understudy.games.scml.batch.speech import place_of
 from understudy.games.scml.batch.state import ACCEPT, END, REJECT
@@ -74,6 +74,7 @@ def kinds() -> dict[str, type]:
         "DoNothing": StdDoNothingAgent,
         "Steward": Steward,
         "L1": L1Agent,
+        "L1Risk": L1RiskAgent,
     }
 
 
@@ -87,14 +88,16 @@ class Played(NamedTuple):
     names: list[str]
 
 
-def hosted(config: WorldConfig, players: list[str], seed: int, conserve: bool = False) -> Played:
-    """Play with hosted agents; HRL and L1 by the names HRL and Watched L1."""
+def hosted(
+    config: WorldConfig, players: list[str], seed: int, conserve: bool = False, risk: float = 0.0
+) -> Played:
+    """Play with hosted agents; HRL and L1, who take the risk, by the names HRL and Watched L1."""
     own = {"HRL": Watched, "Watched L1": WatchedL1}
     classes = [own.get(name) or kinds()[name] for name in players]
+    told = [{"risk": risk} if name in own else {} for name in players]
     with dice_thrown(seed, len(players)):
-        world = World(
-            config, [(kind, {}) for kind in rolling(classes)], conserve_stock=conserve, strict=True
-        )
+        made = list(zip(rolling(classes), told, strict=True))
+        world = World(config, made, conserve_stock=conserve, strict=True)
         world.run()
     agents = [host.agent for host in world.hosts]
     return Played(

@@ -6,7 +6,7 @@ from tests.games.scml.batch import live
 from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.engine.config import draw
 
-PLAYERS = ["L1", "L1", "Greedy", "Random", "Steward"]
+PLAYERS = ["L1", "L1Risk", "Greedy", "Random", "Steward"]
 
 
 @pytest.mark.parametrize("seed", range(3))

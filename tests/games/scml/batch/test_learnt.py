@@ -16,7 +16,7 @@ from understudy.games.scml.batch.setup import Seat, record_of
 from understudy.games.scml.batch.speech import is_supplier
 from understudy.games.scml.batch.state import END
 from understudy.games.scml.batch.worlds import Log, Worlds
-from understudy.games.scml.domain import COUNTER_ALL
+from understudy.games.scml.domain import COUNTER_ALL, SafetySettings
 from understudy.games.scml.engine.config import draw as draw_world
 from understudy.games.scml.view import features as f
 
@@ -36,14 +36,15 @@ class Refuser:
         state["answered"][waiting] = 1
 
 
-def test_many_worlds_at_once_give_the_contracts_of_hosted_agents():
+@pytest.mark.parametrize("risk", [0.0, 0.5])
+def test_many_worlds_at_once_give_the_contracts_of_hosted_agents(risk):
     seeds = range(10, 14)
     drawn = [(*live.mixed(seed, PLAYERS), seed, seed % 2 == 1) for seed in seeds]
     worlds = Worlds([live.compiled(*world) for world in drawn])
     log = Log.of(len(drawn), 15)
-    assert play(worlds, [ManyDecisions(POLICY)], log) > 200
+    assert play(worlds, [ManyDecisions(POLICY, SafetySettings(risk=risk))], log) > 200
     for index, world in enumerate(drawn):
-        host = live.hosted(*world)
+        host = live.hosted(*world, risk)
         found = live.results(worlds, log, index, len(world[1]))
         assert found == (host.contracts, host.scores)
 
@@ -154,14 +155,14 @@ def test_what_others_may_still_take_up_binds_capacity(buys, bought, sold):
     world, waiting = worlds.state[0], np.array([0])
     world["bound"][me, place] = 3, world["day"], 7
     columns, books = questions_of(worlds.fixed, worlds.state, waiting).columns, new_books(1)
-    open_books(worlds.state, waiting, columns, 0.1, False, books)
+    open_books(worlds.state, waiting, columns, (0.1, False, 0.0), books)
     assert books.own.committed.tolist() == [[0, 0]]
     assert books.bound.committed.tolist() == [[bought, sold]]
     assert books.bound.ordered[0, 0] - books.own.ordered[0, 0] == sold
     cost = 7 if buys else int(worlds.fixed["cost"][0, me])
     assert books.own.money[0, 0] - books.bound.money[0, 0] == pytest.approx(3 * cost)
     world["open"][me, place] = 0  # that talk is over: signed, or never will be
-    open_books(worlds.state, waiting, columns, 0.1, False, books)
+    open_books(worlds.state, waiting, columns, (0.1, False, 0.0), books)
     assert books.bound.committed.tolist() == [[0, 0]]
 
 

@@ -15,7 +15,7 @@ from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.data.samples import unpack_legal
 from understudy.data.splits import split_of
-from understudy.games.scml.domain import ACCEPT, BUCKETS, END, REJECT
+from understudy.games.scml.domain import ACCEPT, BUCKETS, END, REJECT, SafetySettings
 from understudy.games.scml.learning.encode import encode, summarise
 from understudy.games.scml.learning.goal_labels import Days, GoalSettings
 from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_OPTIONS, ROUND_SAMPLES
@@ -31,13 +31,14 @@ LABELS = {"response", "omitted", "quantity", "ahead", "price", "residual", "lega
 TURNS = {"turn", "left", "money", "baseline"}
 """They depend on what was done in the same decision with negotiations that came before."""
 TARGETS = {"reward", "outcome", "goals", "intent", "talk_gain", "day_gain"}
-PLANS = {"std": PLAN, "oneshot": SHORT}
+PLANS = {"std": PLAN, "oneshot": SHORT, "at a risk": PLAN}
+RISKS = {"std": 0.0, "oneshot": 0.0, "at a risk": 0.4}
 EVENING = ("bought", "bought_money", "sold", "sold_money", "produced", "shortfall", "stored")
 
 
 @pytest.fixture(scope="module")
 def worlds():
-    return {name: played(plan) for name, plan in PLANS.items()}
+    return {name: played(plan, RISKS[name]) for name, plan in PLANS.items()}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def features_of(table):
 @pytest.mark.parametrize("track", PLANS)
 def test_samples_are_bit_for_bit_what_live_agents_saw(track, worlds):
     recordings, decided, day_starts, turns = worlds[track]
-    samples = encode(recordings, LIVE)
+    samples, settings = encode(recordings, LIVE, RISKS[track]), SafetySettings(risk=RISKS[track])
     lived = [found for name in sorted(turns) for found in turns[name]]
     for name, of_turns in (("turn", "features"), ("left", "left"), ("baseline", "baseline")):
         values = np.concatenate([getattr(found, of_turns) for found in lived])
@@ -78,7 +79,7 @@ def test_samples_are_bit_for_bit_what_live_agents_saw(track, worlds):
     rounds = samples["rounds"]
     row = 0
     for state in states:
-        found = observe(state)
+        found = observe(state, settings)
         for negotiation in range(len(state.negotiations)):
             for name in ("static", "temporal", "situation"):
                 alone = getattr(found, name)[0].tobytes()
@@ -97,7 +98,7 @@ def test_samples_are_bit_for_bit_what_live_agents_saw(track, worlds):
         for state in day_starts[name]
         if state.day_start.day < bankrupt[int(name[:2])]
     ]
-    found = observed(packed(seen))
+    found = observed(packed(seen), settings)
     for name, values in (
         ("static", found.static),
         ("temporal", found.temporal),
@@ -167,15 +168,15 @@ def changed(table, mask, **columns):
     return table
 
 
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.8])
-def test_nothing_that_happens_later_reaches_a_sample(recordings, share):
+@pytest.mark.parametrize("share, risk", [(0.02, 0.0), (0.3, 0.5), (0.5, 0.0), (0.8, 0.3)])
+def test_nothing_that_happens_later_reaches_a_sample(recordings, share, risk):
     rng = np.random.default_rng(int(100 * share))
     moments = np.sort(recordings["decisions"]["moment"].to_numpy())
     moment = int(moments[int(share * len(moments))])
     at = recordings["decisions"]["moment"].to_numpy() == moment
     day = int(recordings["decisions"]["day"].to_numpy()[at][0])
     before, after = (
-        encode(tables, None)
+        encode(tables, None, risk)
         for tables in (recordings, tampered_after(recordings, moment, day, rng))
     )
     columns = [name for name in features_of(ROUND_SAMPLES) if name not in TURNS]
@@ -332,7 +333,7 @@ def test_only_the_asked_players_decisions_are_encoded(recordings):
 
 
 def test_counts_add_up(worlds):
-    one, other = (worlds[track][0] for track in PLANS)
+    one, other = (worlds[track][0] for track in ("std", "oneshot"))
     both = {name: pa.concat_tables([one[name], other[name]]) for name in one}
     total = Counter()
     for part in (one, other):

@@ -13,7 +13,7 @@ from understudy.games import scml
 from understudy.games.scml import kernels
 from understudy.games.scml.batch import kernels as batch_kernels
 from understudy.games.scml.batch.learnt import kernels as learnt_kernels
-from understudy.games.scml.domain import DAYS
+from understudy.games.scml.domain import DAYS, SafetySettings
 from understudy.games.scml.learning.online import kernels as online_kernels
 from understudy.games.scml.view import day_features, memory, negotiation_features, observe, turns
 from understudy.games.scml.view import features as f
@@ -109,7 +109,9 @@ def test_nothing_is_left_over_from_before():
     before = [part.copy() for part in (out.static, out.situation, out.can, out.money)]
     for part in (out.static, out.situation, out.can, out.money):
         part[:] = np.nan
-    day_features.fill_states(columns, 0.1, False, empty_book(), np.zeros((4, DAYS)), out)
+    day_features.fill_states(
+        columns, SafetySettings().numbers, empty_book(), np.zeros((4, DAYS)), out
+    )
     for part, same in zip((out.static, out.situation, out.can, out.money), before, strict=True):
         assert np.array_equal(part, same)
 

@@ -53,6 +53,8 @@ class About:
     """How freely L3's responses are drawn: 0, the likeliest; 1, as likely as it thinks."""
     offer_temperature: float = 1.0
     """Likewise the day, units and price of an offer."""
+    risk: float = 0.0
+    """That L1 took with supplies to come while the layers learnt, and takes when they play."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ first, L3 what to do in it, and L1 what of that may be promised.
 
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import EllipsisType
 from typing import Any
@@ -27,9 +27,10 @@ from understudy.games.scml.agent.policy import (
     shipped_for,
 )
 from understudy.games.scml.agent.trace import Notes, Trace, Turn, turn_of
-from understudy.games.scml.domain import NUM_GOALS, Offer, SafetySettings
+from understudy.games.scml.domain import LINES, NUM_GOALS, RISK, Offer, SafetySettings
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.view.columns import Packed, packed
+from understudy.games.scml.view.commitments import count_supply
 from understudy.games.scml.view.memory import Memory
 from understudy.games.scml.view.observe import Observed, observed
 from understudy.games.scml.view.state import State, commitments_of, day_start_of, profile_of
@@ -67,11 +68,13 @@ class HRLAgent(StdSyncAgent):
     `checkpoint` is a file of weights or the folder of a trained model; None: L1's baseline and
     L4's teacher alone; left out: the class's own, or those shipped for the world's track. Weights
     that were trained for another track are refused when the world is there. `reserve` is the share
-    of the initial balance that purchases never touch. `trace` is a file to which every decision is
-    added with its reasons (`trace.py`).
+    of the initial balance that purchases never touch. `risk` says how far to count on supplies to
+    come (`SafetySettings`); left out: the class's own, or what the weights were trained with.
+    `trace` is a file to which every decision is added with its reasons (`trace.py`).
     """
 
     checkpoint: Path | EllipsisType | None = ...
+    risk: float | None = None
     trace: Trace | Path | None = None
 
     def __init__(
@@ -79,6 +82,7 @@ class HRLAgent(StdSyncAgent):
         *arguments: Any,
         checkpoint: Path | str | EllipsisType | None = ...,
         reserve: float = 0.1,
+        risk: float | None = None,
         trace: Path | str | None = None,
         **named: Any,
     ) -> None:
@@ -88,7 +92,9 @@ class HRLAgent(StdSyncAgent):
         self._policy: HRLPolicy | None = None
         if chosen is not None and chosen is not ...:
             self._policy = policy_of(Path(chosen))
-        self._reserve = reserve
+        self._settings = SafetySettings(reserve)
+        if risk is not None:
+            self.risk = risk
         if trace is not None:
             self.trace = Path(trace)
         self._memory = Memory()
@@ -96,6 +102,7 @@ class HRLAgent(StdSyncAgent):
         """What lies on the table of each partner, or was accepted and not yet signed."""
         self._stock_falls = False
         self._stock_before = 0
+        self._supplied = np.zeros(LINES, np.int64)
 
     def init(self) -> None:
         """The world is there."""
@@ -104,6 +111,9 @@ class HRLAgent(StdSyncAgent):
             self._policy = policy_of(shipped_for(self._profile.horizon))
         if self._policy is not None:
             self._policy.require(self._profile.horizon)
+        learnt = 0.0 if self._policy is None else self._policy.about.risk
+        taken = learnt if self.risk is None else self.risk
+        self._settings = replace(self._settings, risk=taken)
         # The same wherever the same world is played; the old name of the class is part of the seed.
         named = repr((self.id, self._profile)).replace("FactoryProfile(", "Place(")
         self._rng = random.Random(named)
@@ -118,7 +128,9 @@ class HRLAgent(StdSyncAgent):
         # In scml stock never falls. Where it does, production takes from it.
         self._stock_falls = self._stock_falls or stock < self._stock_before
         self._stock_before = stock
-        self._day_start = day_start_of(self.awi, self._stock_falls)
+        count_supply(self._supplied, self.awi.current_exogenous_input_quantity)
+        supplied = tuple(self._supplied.tolist())
+        self._day_start = day_start_of(self.awi, self._stock_falls, supplied)
         self._set_goals()
         self._memory.open_day(self._day_start, self.awi.my_suppliers)
         self._offered = {}
@@ -135,7 +147,7 @@ class HRLAgent(StdSyncAgent):
         self._goals = self._goal_input = np.zeros((1, NUM_GOALS), np.float32)
         if self._policy is not None:
             columns = packed([State(self._profile, self._day_start, commitments_of(self.awi), ())])
-            seen = observed(columns, SafetySettings(self._reserve))
+            seen = observed(columns, self._settings)
             self._goals = self._policy.goals(columns, seen)
             self._goal_input = self._policy.goal_input(columns, self._goals)
 
@@ -208,8 +220,7 @@ class HRLAgent(StdSyncAgent):
         return decided
 
     def _deliberate(self, state: State) -> Deliberation:
-        settings = SafetySettings(self._reserve)
-        columns = packed([state])
+        settings, columns = self._settings, packed([state])
         safety = Safety.of(state, settings, columns)
         decided_about = {negotiation.partner for negotiation in state.negotiations}
         for partner, offer in list(self._offered.items()):
@@ -272,3 +283,9 @@ class L1Agent(HRLAgent):
     """L1's baseline in the order of L4's teacher; nothing in it is learnt."""
 
     checkpoint = None
+
+
+class L1RiskAgent(L1Agent):
+    """The same, counting on supplies to come."""
+
+    risk = RISK

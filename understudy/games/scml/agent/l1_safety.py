@@ -25,8 +25,8 @@ class RemainingCapacity:
         settings, columns = settings or SafetySettings(), columns or packed([state])
         self.today = state.day_start.day
         self.book = commitments.empty_book()
-        how = settings.reserve, settings.conserves
-        commitments.open_book(columns.facts[0], columns.commitments[0], *how, self.book)
+        how = settings.numbers
+        commitments.open_book(columns.facts[0], columns.commitments[0], how, self.book)
 
     @property
     def money(self) -> float:

@@ -13,7 +13,7 @@ from understudy.data.arrays import Array, Ints
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.speech import is_supplier, speaks_to
 from understudy.games.scml.batch.state import DAY, PARTNERS, PRICE, UNITS
-from understudy.games.scml.domain import DAYS, FIRST_PROPOSALS
+from understudy.games.scml.domain import DAYS, FIRST_PROPOSALS, LINES
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view import safety_rules as rules
 from understudy.games.scml.view.columns import Packed
@@ -141,6 +141,8 @@ def set_facts(fixed, world, me, facts):  # type: ignore[no-untyped-def]
     facts[p.LOW_OUT], facts[p.HIGH_OUT] = world.low[level + 1], world.high[level + 1]
     facts[p.STORAGE], facts[p.DISPOSAL] = fixed.storage[me, day], fixed.disposal[me, day]
     facts[p.SHORTFALL], facts[p.STOCK_FALLS] = fixed.penalty[me, day], world.stock_falls[me]
+    for k in range(LINES):  # all that a learner keeps
+        facts[p.SUPPLIED + k] = world.kept[me, k]
 
 
 @kernel

@@ -16,10 +16,20 @@ def train_options(
             "[default: whom the samples are of]"
         ),
     ] = None,
+    risk: Annotated[
+        float | None,
+        typer.Option(
+            help="SCML, online: the risk L1 takes with supplies to come, 0 to 1. "
+            "[default: that of the weights to begin with]"
+        ),
+    ] = None,
 ) -> dict[str, Any]:
-    """Which expert a recipe that asks one is to ask."""
-    if expert is None:
-        return {}
-    if game != "scml":
-        raise InputError(f"{game} has no recipe that asks an expert; leave out --expert")
-    return {"expert": expert}
+    """Which expert a recipe that asks one is to ask, and the risk of one that plays."""
+    given = {"expert": expert, "risk": risk}
+    told = {name: value for name, value in given.items() if value is not None}
+    if told and game != "scml":
+        purpose = "asks an expert" if "expert" in told else "takes a risk"
+        raise InputError(f"{game} has no recipe that {purpose}; leave out --{next(iter(told))}")
+    if risk is not None and not 0.0 <= risk <= 1.0:
+        raise InputError(f"--risk {risk:g}: a risk is a chance from 0 to 1")
+    return told

@@ -22,6 +22,7 @@ from understudy.games.scml.domain import (
     PROPOSE,
     REJECT,
     RESPONSES,
+    SafetySettings,
 )
 from understudy.games.scml.learning.goal_labels import Days, GoalSettings
 from understudy.games.scml.learning.rewards import contract_worth, day_gains, negotiation_gains
@@ -37,18 +38,18 @@ _SCALES = [p.LINES, p.PRICE_IN, p.PRICE_OUT, p.INITIAL]
 
 
 def encode(
-    recordings: Mapping[str, pa.Table], players: frozenset[str] | None
+    recordings: Mapping[str, pa.Table],
+    players: frozenset[str] | None,
+    risk: float = 0.0,
 ) -> dict[str, pa.Table]:
-    """Samples of these players' decisions (None: everybody's).
+    """Samples of these players' decisions (None: everybody's), as L1 with such a risk sees them.
 
     Where the recordings hold an expert's `advice` on a decision, that is the label.
     """
-    recording = Recording(recordings, players)
+    recording, settings = Recording(recordings, players), SafetySettings(risk=risk)
     return {
-        "rounds": _rounds(
-            recording, recordings["decisions"], recordings["days"], recordings.get("advice")
-        ),
-        "mornings": _day_starts(recording, recordings["decisions"], recordings["days"]),
+        "rounds": _rounds(recording, recordings, settings),
+        "mornings": _day_starts(recording, recordings, settings),
     }
 
 
@@ -56,16 +57,17 @@ def encode(
 
 
 def _rounds(
-    recording: Recording, decisions: pa.Table, days: pa.Table, advice: pa.Table | None
+    recording: Recording, tables: Mapping[str, pa.Table], settings: SafetySettings
 ) -> pa.Table:
+    decisions, days, advice = tables["decisions"], tables["days"], tables.get("advice")
     calls = recording.calls()
-    seen = observed(calls.states)
+    seen = observed(calls.states, settings)
     rows, facts, state = decisions.take(calls.row), calls.states.facts, calls.states.state_of
     day = facts[state, p.DAY].astype(np.int64)
     call = codes(rows["call"], CALLS)
     done = _Done(rows, call, day, calls, advice)
     ranked = priorities(teacher_scores(seen.thread), calls.states.first)
-    turns = all_turns(calls.states, ranked.order, ranked.weight, done.binding)
+    turns = all_turns(calls.states, ranked.order, ranked.weight, done.binding, settings)
     checked = _Checked(done, turns)
     owner = calls.owner[state]
     columns = {
@@ -212,10 +214,12 @@ def _numbers_within(owner: Ints) -> Ints:
 # --- day starts -----------------------------------------------------------------------------------
 
 
-def _day_starts(recording: Recording, decisions: pa.Table, days: pa.Table) -> pa.Table:
-    day_starts = recording.day_starts()
+def _day_starts(
+    recording: Recording, tables: Mapping[str, pa.Table], settings: SafetySettings
+) -> pa.Table:
+    decisions, days, day_starts = tables["decisions"], tables["days"], recording.day_starts()
     facts = day_starts.states.facts
-    seen = observed(day_starts.states)
+    seen = observed(day_starts.states, settings)
     day, owner = facts[:, p.DAY].astype(np.int64), day_starts.owner
     done = Days(recording, day_starts, decisions, GoalSettings())
     possible = done.reachable[:, :, None] & done.can[:, None, :]

@@ -75,6 +75,7 @@ OURS: dict[Track, dict[str, str]] = {
         "Steward": "understudy.games.scml.players.steward.Steward",
         "TunedSteward": "understudy.games.scml.players.steward.TunedSteward",
         **LEARNT,
+        "L1Risk": "understudy.games.scml.agent.hrl.L1RiskAgent",
         "SafePenguin": "understudy.games.scml.players.safety_wrapper.SafePenguin",
     },
     "oneshot": {"Matcher": "understudy.games.scml.players.matcher.Matcher", **LEARNT},

@@ -14,7 +14,7 @@ from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.players.ask import NATIVE
 from understudy.games.scml.batch.setup import Seat, record_of
 from understudy.games.scml.batch.worlds import Log, Worlds
-from understudy.games.scml.domain import RULES, Track
+from understudy.games.scml.domain import RISK, RULES, SafetySettings, Track
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.world import Player, World
 from understudy.games.scml.players import catalogue
@@ -45,13 +45,16 @@ def comparable(chosen: Sequence[str], track: Track) -> list[str]:
 
 
 def compare_batch(case: Case) -> Comparison:
-    """Play a case in both; one of four has its stock conserved."""
+    """Play a case in both; one of four has its stock conserved, and in half of them HRL takes a
+    risk with supplies to come."""
     config = draw(case.factories_per_level, case.steps, case.seed, case.track)
-    conserve = case.track == "std" and random.Random(case.seed).random() < 0.25
+    rng = random.Random(case.seed)
+    conserve = case.track == "std" and rng.random() < 0.25
+    settings = SafetySettings(risk=rng.choice((0.0, RISK)))
     with quiet():
-        kinds = [diced(name, case.track) for name in case.players]
+        kinds = [diced(name, case.track, settings.risk) for name in case.players]
         theirs = _in_engine(config, kinds, case.seed, conserve)
-        ours = _in_batch(config, case.players, case.seed, conserve)
+        ours = _in_batch(config, case.players, case.seed, conserve, settings)
     player_of = dict(zip(config.names, case.players, strict=True))
     return Comparison(
         case,
@@ -64,10 +67,10 @@ def compare_batch(case: Case) -> Comparison:
     )
 
 
-def diced(name: str, track: Track) -> type[OneShotAgent]:
+def diced(name: str, track: Track, risk: float = 0.0) -> type[OneShotAgent]:
     """The agent's class with the compiled world's dice; of ours only HRL tosses coins."""
     if name == HRL:
-        return DicedHRL
+        return type(HRL, (DicedHRL,), {"risk": risk})
     kind = catalogue.load(name, track)
     if kind.__module__.startswith("understudy."):
         return kind
@@ -86,12 +89,19 @@ def _in_engine(
     return game_of(world, [], None, time.process_time() - started)
 
 
-def _in_batch(config: WorldConfig, players: Sequence[str], seed: int, conserve: bool) -> Game:
+def _in_batch(
+    config: WorldConfig,
+    players: Sequence[str],
+    seed: int,
+    conserve: bool,
+    settings: SafetySettings,
+) -> Game:
     started = time.process_time()
     seats = [Seat(None if name == HRL else name) for name in players]
     worlds = Worlds([record_of(config, seats, seed, conserve_stock=conserve)])
     log = Log.of(1, config.steps)
-    play(worlds, [ManyDecisions(policy_of(shipped_for(RULES[config.track].horizon)))], log)
+    policy = policy_of(shipped_for(RULES[config.track].horizon))
+    play(worlds, [ManyDecisions(policy, settings)], log)
     names, state = config.names, worlds.state[0]
     count = len(names)
     made = log.contracts[0, : state["signed"]].tolist()

@@ -17,6 +17,7 @@ from understudy.games.scml.batch.learnt.policy import Learner, play
 from understudy.games.scml.batch.sampler import sample
 from understudy.games.scml.batch.setup import Seat, set_seat, set_seats
 from understudy.games.scml.batch.worlds import Worlds
+from understudy.games.scml.domain import Track
 from understudy.games.scml.players.catalogue import BACKGROUND_AGENTS
 from understudy.games.scml.players.steward_numbers import PLACES, place_in_chain, plans_of
 from understudy.games.scml.tournament.design import NUM_COMPETITORS, WORLD_DAYS, league_sizes
@@ -60,6 +61,7 @@ class Layout:
     seed: int
     players: tuple[str, ...]
     mine: int
+    track: Track = "std"
 
     @property
     def place(self) -> str:
@@ -68,7 +70,12 @@ class Layout:
 
 
 def layout(
-    field: Field, place: str | None, block: int, number: int, rivals: Sequence[str] = RIVALS
+    field: Field,
+    place: str | None,
+    block: int,
+    number: int,
+    rivals: Sequence[str] = RIVALS,
+    track: Track = "std",
 ) -> Layout:
     """The layout of a number, with the factory in a place, None: as the league seats competitors.
 
@@ -77,12 +84,13 @@ def layout(
     if field == "both":
         field = FIELDS[number % 2]
     rng = random.Random(f"{field}/{place}/{block}/{number}")
+    seated = _official if field == "official" else _champions
     while True:
-        sizes, players, slots = (_official if field == "official" else _champions)(rng, rivals)
+        sizes, players, slots = seated(rng, rivals, track)
         mine = [slot for slot in slots if place in (None, _places(sizes)[slot])]
         if mine:  # not every world has a competitor in this place
             seed = block * 10**6 + number
-            return Layout(sizes, rng.randint(*WORLD_DAYS), seed, players, rng.choice(mine))
+            return Layout(sizes, rng.randint(*WORLD_DAYS), seed, players, rng.choice(mine), track)
 
 
 def _places(sizes: Sequence[int]) -> list[str]:
@@ -95,23 +103,28 @@ def _places(sizes: Sequence[int]) -> list[str]:
 Seating = tuple[tuple[int, ...], tuple[str, ...], list[int]]
 
 
-def _official(rng: random.Random, rivals: Sequence[str]) -> Seating:
-    sizes, slots = league_sizes("std", rng.randint(*NUM_COMPETITORS), rng)
-    players = [rng.choice(BACKGROUND_AGENTS["std"]) for _ in range(sum(sizes))]
+def _official(rng: random.Random, rivals: Sequence[str], track: Track) -> Seating:
+    sizes, slots = league_sizes(track, rng.randint(*NUM_COMPETITORS), rng)
+    players = [rng.choice(BACKGROUND_AGENTS[track]) for _ in range(sum(sizes))]
     for slot in slots:
         players[slot] = rng.choice(rivals)
     return sizes, tuple(players), slots
 
 
-def _champions(rng: random.Random, rivals: Sequence[str]) -> Seating:
-    sizes = tuple(rng.randint(3, 5) for _ in range(rng.randint(2, 4)))
+def _champions(rng: random.Random, rivals: Sequence[str], track: Track) -> Seating:
+    levels = 2 if track == "oneshot" else rng.randint(2, 4)
+    sizes = tuple(rng.randint(3, 5) for _ in range(levels))
     return sizes, tuple(rng.choice(rivals) for _ in range(sum(sizes))), list(range(sum(sizes)))
 
 
 def worlds_of(layouts: Sequence[Layout]) -> Array:
-    """The worlds with everybody in their places, [layouts] of dtype FIXED."""
+    """The worlds with everybody in their places, [layouts] of dtype FIXED; all of one track."""
+    (track,) = {one.track for one in layouts}
     fixed = sample(
-        [one.sizes for one in layouts], [one.days for one in layouts], [o.seed for o in layouts]
+        [one.sizes for one in layouts],
+        [one.days for one in layouts],
+        [one.seed for one in layouts],
+        track,
     )
     for row, one in zip(fixed, layouts, strict=True):
         set_seats(row, [Seat(player) for player in one.players])

@@ -11,6 +11,7 @@ import numpy as np
 
 from understudy.data.arrays import Floats, Ints
 from understudy.games.scml.domain import DAYS, RULES
+from understudy.games.scml.domain import LINES as MOST_LINES
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view.state import (
     Commitments,
@@ -27,7 +28,9 @@ INITIAL, CATALOG_IN, CATALOG_OUT, PERISHABLE, SUPPLIERS, CONSUMERS = range(6, 12
 DAY, STOCK, BALANCE, SUPPLY_QUANTITY, SUPPLY_PRICE, SALE_QUANTITY, SALE_PRICE = range(12, 19)
 PRICE_IN, PRICE_OUT, LOW_IN, HIGH_IN, LOW_OUT, HIGH_OUT = range(19, 25)
 STORAGE, DISPOSAL, SHORTFALL, STOCK_FALLS = range(25, 29)
-NUM_FACTS: Final = 29
+SUPPLIED: Final = 29
+"""From here on, by units from 1: on how many days so far, with today, at least so many came."""
+NUM_FACTS: Final = SUPPLIED + MOST_LINES
 
 BOUGHT, BOUGHT_MONEY, SOLD, SOLD_MONEY = range(4)
 BUYS, ROUND, START, LENGTH = range(4)
@@ -127,6 +130,7 @@ def _facts(state: State) -> tuple[float, ...]:
         day_start.disposal_cost,
         day_start.shortfall_penalty,
         day_start.stock_falls,
+        *day_start.supplied,
     )
 
 
@@ -189,6 +193,7 @@ def _day_start(facts: Sequence[float]) -> DayStart:
         disposal_cost=facts[DISPOSAL],
         shortfall_penalty=facts[SHORTFALL],
         stock_falls=bool(facts[STOCK_FALLS]),
+        supplied=tuple(map(int, facts[SUPPLIED:])),
     )
 
 

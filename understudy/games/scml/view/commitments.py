@@ -3,7 +3,8 @@
 By the simulator's true rules: production is to order and takes a day's input the same day; a
 factory makes at most its lines; stock only gains (where it is conserved, production takes from it).
 A sale is safe if, with it and all that lies on the table, every day to come can still be met from
-the stock, what was bought and the lines.
+the stock, what was bought and the lines. A factory that is supplied from outside may take a risk
+(`SafetySettings`): it then counts on supplies of the days to come, by those of the days so far.
 
 Live play (`l1_safety.py`), the features (`observe.py`), the turns of a decision (`turns.py`) and
 the safety audit of recordings (`safety_audit.py`) all keep this one book. Days are counted from
@@ -15,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from understudy.data.arrays import Floats, Ints
-from understudy.games.scml.domain import BUY_SHARE, BUYING, DAYS, SELL_SHARE, SELLING
+from understudy.games.scml.domain import BUY_SHARE, BUYING, DAYS, LINES, SELL_SHARE, SELLING
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view import safety_rules as rules
@@ -31,7 +32,7 @@ class CommitmentBook(NamedTuple):
     """One factory's book, in arrays that compiled code fills."""
 
     arriving: Ints
-    """[days]: units of input that are sure to come."""
+    """[days]: units of input that are sure to come, or counted on."""
     ordered: Ints
     """[days]: units to be made and delivered."""
     inputs: Ints
@@ -58,11 +59,41 @@ def empty_book(*factories: int, days: int = DAYS) -> CommitmentBook:
 
 
 @kernel
-def open_book(facts, commitments, reserve, conserves, book):  # type: ignore[no-untyped-def]
-    """As things stand in a state, with today's exogenous contracts."""
-    days = p.agreeable_days(facts)
+def count_supply(supplied, units):  # type: ignore[no-untyped-def]
+    """Add a day's exogenous supply to the counts that a `DayStart` has."""
+    for k in range(min(units, LINES)):
+        supplied[k] += 1
+
+
+@kernel
+def counted_on(facts, risk):  # type: ignore[no-untyped-def]
+    """Units of exogenous supply that are counted on for each day to come.
+
+    The most that came on at least a share 1 - `risk` of the days so far and one more, on which
+    nothing came. With that day the chance that a day brings less is at most the risk, if days are
+    alike (it is the conformal bound of one side); so on few days no small risk can be taken.
+    """
+    if facts[p.LEVEL] > 0.0:
+        return 0
+    days, found = facts[p.DAY] + 2.0, 0
+    for units in range(1, LINES + 1):
+        came = facts[p.SUPPLIED + units - 1]
+        # A share that is reached exactly counts, whatever its last bit.
+        if came > 0.0 and days - came <= risk * days + 1e-9:
+            found = units
+    return found
+
+
+@kernel
+def open_book(facts, commitments, how, book):  # type: ignore[no-untyped-def]
+    """As things stand in a state, with today's exogenous contracts.
+
+    `how` are the numbers of `SafetySettings`.
+    """
+    reserve, conserves, risk = how
+    days, supply = p.agreeable_days(facts), counted_on(facts, risk)
     for day in range(days):
-        book.arriving[day] = commitments[p.BOUGHT, day]
+        book.arriving[day] = commitments[p.BOUGHT, day] + (supply if day > 0 else 0)
         book.ordered[day] = commitments[p.SOLD, day]
     book.arriving[0] += int(facts[p.SUPPLY_QUANTITY])
     book.ordered[0] += int(facts[p.SALE_QUANTITY])

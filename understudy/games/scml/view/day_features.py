@@ -26,11 +26,11 @@ _MONEY = 2
 
 
 @kernel
-def fill_states(columns, reserve, conserves, book, on_table, out):  # type: ignore[no-untyped-def]
+def fill_states(columns, how, book, on_table, out):  # type: ignore[no-untyped-def]
     """What L1 says before anything is promised, and the features of each state."""
     for s in range(len(columns.facts)):
         facts, commitments = columns.facts[s], columns.commitments[s]
-        open_book(facts, commitments, reserve, conserves, book)
+        open_book(facts, commitments, how, book)
         out.money[s] = book.money[FREE]
         for day in range(book.limits[DAYS_OPEN]):
             out.days[s, day] = True

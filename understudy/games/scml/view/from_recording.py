@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from understudy.data.arrays import Bools, Floats, Ints
-from understudy.games.scml.domain import CALLS, COUNTER_ALL, DAYS, FIRST_PROPOSALS, RULES
+from understudy.games.scml.domain import CALLS, COUNTER_ALL, DAYS, FIRST_PROPOSALS, LINES, RULES
 from understudy.games.scml.kernels import kernel
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.columns import Packed, unpacked
@@ -162,7 +162,15 @@ class Recording:
         self.day_start = np.empty((len(days), p.NUM_FACTS - p.DAY))
         for column, name in enumerate(_DAY_START):
             self.day_start[:, column] = days[name].to_numpy()
-        self.day_start[:, -1] = day >= falls_from[self.day_owner]
+        self.day_start[:, p.STOCK_FALLS - p.DAY] = day >= falls_from[self.day_owner]
+        supplied = self._supplied(days["supply_quantity"].to_numpy())
+        self.day_start[:, p.SUPPLIED - p.DAY :] = supplied[self.day_owner, day]
+
+    def _supplied(self, units: Ints) -> Ints:
+        """[factories, days, LINES]: on how many days up to each more than 0, 1, 2 … units came."""
+        came = np.where(self.day_row == NONE, 0, units[self.day_row])
+        more = came[:, :, None] > np.arange(LINES)
+        return np.cumsum(more, axis=1, dtype=np.int16)
 
     def _read_contracts(self, contracts: pa.Table) -> None:
         """Each contract twice, for either side, by owner and in the order they were made."""

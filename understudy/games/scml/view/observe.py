@@ -69,7 +69,7 @@ def observed(columns: Packed, settings: SafetySettings | None = None) -> Observe
         safe=np.zeros(negotiations, np.bool_),
     )
     book, offers = empty_book(), np.zeros((4, DAYS))
-    fill_states(columns, settings.reserve, settings.conserves, book, offers, features)
+    fill_states(columns, settings.numbers, book, offers, features)
     fill_negotiations(columns, features)
     fill_histories(columns, features)
     return features

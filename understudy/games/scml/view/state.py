@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from understudy.games.scml.domain import LINES
+
 
 @dataclass(frozen=True, slots=True)
 class FactoryProfile:
@@ -68,6 +70,8 @@ class DayStart:
     shortfall_penalty: float
     stock_falls: bool = False
     """Production has been seen to take from stock, as it does not in scml."""
+    supplied: tuple[int, ...] = (0,) * LINES
+    """By units from 1: on how many days so far, with today, at least so many came from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,7 @@ def profile_of(awi: Any) -> FactoryProfile:
     )
 
 
-def day_start_of(awi: Any, stock_falls: bool = False) -> DayStart:
+def day_start_of(awi: Any, stock_falls: bool, supplied: tuple[int, ...]) -> DayStart:
     """From what the simulator shows at the start of a day, and what the agent has seen before."""
     prices = awi.trading_prices
     price_in, price_out = awi.current_input_issues[2], awi.current_output_issues[2]
@@ -165,6 +169,7 @@ def day_start_of(awi: Any, stock_falls: bool = False) -> DayStart:
         disposal_cost=float(awi.current_disposal_cost),
         shortfall_penalty=float(awi.current_shortfall_penalty),
         stock_falls=stock_falls,
+        supplied=supplied,
     )
 
 

@@ -71,8 +71,7 @@ def all_turns(
         empty_book(),
         np.zeros(2, np.int64),
     )
-    how = settings.reserve, settings.conserves
-    _all_turns(columns, order, weight, binding, *how, book, served, turns)
+    _all_turns(columns, order, weight, binding, settings.numbers, book, served, turns)
     return turns
 
 
@@ -83,8 +82,7 @@ class LiveTurns:
         self.values = no_turns(len(columns.negotiations))
         self._columns, self._weight = columns, weight
         self._book, self._served = empty_book(), np.zeros(2, np.int64)
-        how = settings.reserve, settings.conserves
-        open_book(columns.facts[0], columns.commitments[0], *how, self._book)
+        open_book(columns.facts[0], columns.commitments[0], settings.numbers, self._book)
 
     def come(self, negotiation: int) -> None:
         """A negotiation's turn: what is left for it is in `values`."""
@@ -101,9 +99,9 @@ class LiveTurns:
 
 
 @kernel
-def _all_turns(columns, order, weight, binding, reserve, conserves, book, served, out):  # type: ignore[no-untyped-def]
+def _all_turns(columns, order, weight, binding, how, book, served, out):  # type: ignore[no-untyped-def]
     for s in range(len(columns.facts)):
-        open_book(columns.facts[s], columns.commitments[s], reserve, conserves, book)
+        open_book(columns.facts[s], columns.commitments[s], how, book)
         served[BUYING], served[SELLING] = 0, 0
         # In order of L4's weights: a negotiation sees what those served before it have left.
         for turn in range(columns.first[s], columns.first[s + 1]):

@@ -14,6 +14,7 @@ from understudy.games.scml.agent.policy import SHIPPED
 from understudy.games.scml.learning.online.fields import Company, block_of, layouts
 from understudy.games.scml.learning.online.learner import LearnerSettings, Rates
 from understudy.games.scml.learning.online.recipe import OnlineRecipe
+from understudy.games.scml.learning.online.rollout import collect
 from understudy.games.scml.learning.online.train import OnlineSettings, OnlineTraining, Stage
 from understudy.learn.recipe import TrainingJob, TrainOptions
 
@@ -39,6 +40,9 @@ SMALL = OnlineSettings(
     most_past=2,
     choosing=6,
 )
+
+
+START = read_checkpoint(SHIPPED)
 
 
 def job(folder: Path) -> TrainingJob:
@@ -73,6 +77,28 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) 
     assert moved == {"l2", "l3", "l4"}
     after_l4 = weights(tmp_path / "a/models/online/stages/l4.safetensors")
     assert {k.split(".")[0] for k in start if not np.array_equal(start[k], after_l4[k])} == {"l4"}
+
+
+def test_a_risk_is_trained_under_and_written_down(tmp_path: Path) -> None:
+    def first(risk: float | None, name: str) -> tuple[float, int]:
+        company = replace(SMALL.company, places=("first",))
+        settings = replace(SMALL, risk=risk, company=company, keep=1.0)
+        training = OnlineTraining(settings.lasting(2), START, job(tmp_path / name))
+        played = collect(training._jobs(0, training.acted)[0]).played
+        first = np.searchsorted(played.decision, np.unique(played.world, return_index=True)[1])
+        training._write(tmp_path / name / "w.safetensors")
+        found = read_checkpoint(tmp_path / name / "w.safetensors").about.risk
+        return found, int(played.left[first, 1:].sum())
+
+    (none, known), (some, counted) = first(None, "a"), first(0.5, "b")
+    assert (none, some) == (0.0, 0.5)
+    assert counted > known  # more may be promised for the days to come, from the first day on
+    told = OnlineRecipe(description="", online=SMALL).with_options(
+        "online", TrainOptions(own={"risk": 0.2})
+    )
+    assert told.online.risk == told.settings()["risk"] == 0.2
+    with pytest.raises(InputError, match="from 0 to 1, not 2"):
+        OnlineTraining(replace(SMALL, risk=2.0), START, job(tmp_path))
 
 
 def test_another_seed_is_refused(tmp_path: Path) -> None:
@@ -116,3 +142,16 @@ def test_a_missing_start_names_the_cure(tmp_path: Path) -> None:
     assert told.inputs(Run(tmp_path)) == {"weights": [SHIPPED]}
     assert told.online.iterations == 2
     torch.manual_seed(0)
+
+
+def test_oneshot_is_a_run_of_its_own(tmp_path: Path) -> None:
+    company = Company(rivals=("AlmostEqual",), places=("first", "last"), track="oneshot")
+    found = layouts(company, block_of("train", 0), 0, 40, 0)
+    assert {one.layout.track for one in found} == {"oneshot"}
+    assert {len(one.layout.sizes) for one in found} == {2}
+    assert {one.level for one in found} == {0, 2}
+    names = {name for one in found for name in one.layout.players}
+    assert names == {"AlmostEqual", "Greedy", "RandDist", "EqualDist"}
+    recipe = OnlineRecipe(description="", online=replace(SMALL, company=company), start="shipped")
+    with pytest.raises(InputError, match="horizon of 10 days, not 0"):
+        recipe.fit(job(tmp_path))

@@ -118,14 +118,14 @@ def book_of(books, row):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def open_books(state, asked, columns, reserve, conserves, books):  # type: ignore[no-untyped-def]
+def open_books(state, asked, columns, how, books):  # type: ignore[no-untyped-def]
     """Offers on the tables of partners not decided about bind capacity in the second book."""
     for row in range(len(asked)):
         world = state[asked[row]]
         facts, commitments = columns.facts[row], columns.commitments[row]
-        open_book(facts, commitments, reserve, conserves, book_of(books.own, row))
+        open_book(facts, commitments, how, book_of(books.own, row))
         book = book_of(books.bound, row)
-        open_book(facts, commitments, reserve, conserves, book)
+        open_book(facts, commitments, how, book)
         commit_bound(world, world.asked, book)
 
 

@@ -88,8 +88,10 @@ class ManyDecisions:
         device: str | None = None,
         explorer: Explorer | None = None,
     ) -> None:
-        """`device`: where torch computes L3; None: in numpy. An `explorer` wants numpy."""
-        self.policy, self.settings, self._room = policy, settings or SafetySettings(), Room()
+        """`settings`: as the weights were trained, unless given. `device`: where torch computes L3;
+        None: in numpy. An `explorer` wants numpy."""
+        self.settings = settings or SafetySettings(risk=policy.about.risk)
+        self.policy, self._room = policy, Room()
         self._scores = None if policy.l4 is None else ManyScores(policy.l4)
         offers, about = ManyOffers(policy.l3), policy.about
         self._network: OfferNetwork = offers if device is None else _on_device(offers, device)
@@ -159,8 +161,7 @@ class ManyDecisions:
         columns, network, how, room = asked.columns, self._network, self._drawing, self._room
         decisions, where = len(asked.world), (state, asked.world)
         books, turn = c.new_books(decisions), c.new_turn(decisions)
-        settings = self.settings.reserve, self.settings.conserves
-        c.open_books(state, asked.world, columns, *settings, books)
+        c.open_books(state, asked.world, columns, self.settings.numbers, books)
         seen = columns, asked.place, no_turns(len(columns.negotiations))
         drawn = np.zeros((len(columns.negotiations), c.NUM_DRAWN), np.int64)
         was_asked = np.zeros(len(drawn), np.bool_)

@@ -28,6 +28,7 @@ NATIVE: Final[dict[Track, dict[str, int]]] = {
         "Penguin": PENGUIN,
         "AS0": AS0,
         "L1": L1,
+        "L1Risk": L1,
     },
     "oneshot": {
         "DoNothing": DO_NOTHING,

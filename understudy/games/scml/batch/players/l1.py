@@ -2,7 +2,8 @@
 
 Accept what is safe, else offer half of what is left; each negotiation with what those before it
 have left. Two books are kept of a decision: what is wished for comes from the first, which knows
-this decision only; what gets through must fit the second, which also has what binds elsewhere.
+this decision only; what gets through must fit the second, which also has what binds elsewhere. It
+is told one number: the risk it takes.
 """
 
 import numpy as np
@@ -71,8 +72,9 @@ def _decide(fixed, world, me, call):  # type: ignore[no-untyped-def]
     observe.set_facts(fixed, world, me, world.facts)
     observe.set_commitments(fixed, world, me, world.promised)
     own, bound = _book(world, OWN), _book(world, BOUND)
-    open_book(world.facts, world.promised, RESERVE, CONSERVES, own)
-    open_book(world.facts, world.promised, RESERVE, CONSERVES, bound)
+    how = RESERVE, CONSERVES, fixed.numbers[me, 0]
+    open_book(world.facts, world.promised, how, own)
+    open_book(world.facts, world.promised, how, bound)
     observe.commit_bound(world, me, bound)
     for turn in range(_rank(world, me, own)):
         _serve(world, me, world.list_a[turn], own, bound)

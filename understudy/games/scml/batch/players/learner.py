@@ -8,6 +8,7 @@ from understudy.games.scml.batch.speech import is_supplier, propose
 from understudy.games.scml.batch.state import ACCEPT, DAY, NOBODY, PRICE, REJECT, UNITS
 from understudy.games.scml.domain import COUNTER_ALL, FIRST_PROPOSALS
 from understudy.games.scml.view.columns import MINE, NUM_SUMS
+from understudy.games.scml.view.commitments import count_supply
 from understudy.games.scml.view.memory import remember
 
 ASKED_ABOUT: Final = NUM_SUMS
@@ -17,8 +18,9 @@ been made when it was last asked."""
 
 @kernel
 def morning(world, me):  # type: ignore[no-untyped-def]
-    """Nothing binds, and there are no goals yet."""
+    """Nothing binds, there are no goals yet, and today's supply is counted."""
     world.has_goals[me] = 0
+    count_supply(world.kept[me], world.supply_units[me])
     for place in range(world.bound.shape[1]):
         world.bound[me, place, UNITS] = 0
         world.notes[me, place, ASKED_ABOUT] = 0.0

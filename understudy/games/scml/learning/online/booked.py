@@ -24,6 +24,8 @@ def booked(fixed, world, me):  # type: ignore[no-untyped-def]
             units_in, paid = units_in + world.supply_units[me], paid + world.supply_money[me]
             units_out = units_out + world.sale_units[me]
             revenue += world.sale_money[me]
+        if ahead > 0 and units_out > units_in + stock:
+            units_in += _lacking(fixed, me, day, min(units_out, lines) - units_in - stock)
         usable = units_in + stock
         made = min(min(usable, lines), units_out)
         if units_out > 0:
@@ -39,6 +41,19 @@ def booked(fixed, world, me):  # type: ignore[no-untyped-def]
         money -= price_in * (fixed.storage[me, day] + fixed.disposal[me, day]) * stock
         day += 1
     return money / fixed.initial[me]
+
+
+@kernel
+def _lacking(fixed, me, day, most):  # type: ignore[no-untyped-def]
+    """What orders lack and the outside world will bring, whatever is decided.
+
+    Nobody who plays knows it. But who has promised by a risk would look short until it comes.
+    """
+    coming = 0
+    for trade in range(fixed.trades_until[day], fixed.trades_until[day + 1]):
+        if fixed.trade_factory[trade] == me and fixed.trade_product[trade] == 0:
+            coming += fixed.trade_units[trade]
+    return min(max(most, 0), coming)
 
 
 @kernel

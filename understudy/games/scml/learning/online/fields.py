@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from understudy.games.scml.domain import Track
 from understudy.games.scml.players.steward_numbers import PLACES, place_in_chain
 from understudy.games.scml.tuning.trials import Field, Layout, layout
 
@@ -35,6 +36,7 @@ class Company:
     """Where in the chain the learner sits, in turn."""
     most_days: int | None = None
     """Of a world; None: as the league has them."""
+    track: Track = "std"
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def _planned(company: Company, block: int, number: int, selves: int) -> Planned:
     rng = random.Random(f"company/{block}/{number}")
     field: Field = "official" if rng.random() < company.official else "champions"
     place = company.places[number % len(company.places)]
-    found = layout(field, place, block, number, company.rivals)
+    found = layout(field, place, block, number, company.rivals, company.track)
     if company.most_days is not None:
         found = replace(found, days=min(found.days, company.most_days))
     seats = {found.mine: 0}

@@ -88,10 +88,13 @@ class Learner:
         scheme: Scheme,
         seed: int,
         device: torch.device,
+        anchor: Mapping[str, Mapping[str, Array]] | None = None,
     ) -> None:
+        """`anchor` is what it is to stay near; None: what it begins with."""
         self.settings, self.device = settings, device
         self.player = Player(Layers(weights, scheme)).to(device)
-        self._start = deepcopy(self.player).requires_grad_(False)
+        near = deepcopy(self.player) if anchor is None else Player(Layers(anchor, scheme))
+        self._start = near.to(device).requires_grad_(False)
         self._scheme: Scheme = scheme
         drawn = Critic(self.player, settings.critic_hidden, seed, central=settings.central)
         self.critic = drawn.to(device)

@@ -7,12 +7,13 @@ from typing import Any, Final
 from understudy.data.runs import WEIGHTS, Run
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import read_checkpoint
-from understudy.games.scml.agent.policy import CLONE, SHIPPED
+from understudy.games.scml.agent.policy import CLONE, SHIPPED, SHIPPED_ONESHOT, HRLPolicy
+from understudy.games.scml.domain import RULES
 from understudy.games.scml.learning.online.train import OnlineSettings, OnlineTraining
 from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, started
 
-PACKAGED: Final = {"shipped": SHIPPED, "clone": CLONE}
+PACKAGED: Final = {"shipped": SHIPPED, "clone": CLONE, "shipped-oneshot": SHIPPED_ONESHOT}
 """Weights that come with the package: those that play, and the clone they began with."""
 
 
@@ -27,12 +28,14 @@ class OnlineRecipe:
 
     def settings(self) -> dict[str, Any]:
         """All but the weights to begin with, which are an input."""
-        return asdict(self.online)
+        return {name: one for name, one in asdict(self.online).items() if one is not None}
 
     def with_options(self, name: str, options: TrainOptions) -> "OnlineRecipe":
-        """It may begin with another model, and play for longer or shorter."""
-        given = started(options.taken_by(name, "start", "init", "iterations"))
+        """It may begin with another model, play for longer or shorter, and take another risk."""
+        given = started(options.taken_by(name, "start", "init", "iterations", "risk"))
         found = replace(self, start=given.get("start", self.start))
+        if "risk" in given:
+            found = replace(found, online=replace(found.online, risk=given["risk"]))
         if "iterations" in given:
             found = replace(found, online=found.online.lasting(given["iterations"]))
         return found
@@ -59,4 +62,6 @@ class OnlineRecipe:
         """Play and learn into the job's folder, or go on there."""
         if (evaluation := read_evaluation(job.out)) is not None:
             return evaluation
-        return OnlineTraining(self.online, read_checkpoint(self._first(job.run)), job).run()
+        start = read_checkpoint(self._first(job.run))
+        HRLPolicy(start).require(RULES[self.online.company.track].horizon)
+        return OnlineTraining(self.online, start, job).run()

@@ -23,6 +23,7 @@ from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import Checkpoint
 from understudy.games.scml.agent.checkpoint import write_checkpoint as write_agent
 from understudy.games.scml.agent.policy import HRLPolicy
+from understudy.games.scml.domain import SafetySettings
 from understudy.games.scml.learning.online.fields import Company, block_of
 from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
 from understudy.games.scml.learning.online.measure import HABITS, Candidate, Seats, compared
@@ -69,6 +70,9 @@ class OnlineSettings:
     """Of earlier selves that are kept; the oldest leaves first."""
     choosing: int
     """Worlds in which each stage is compared with the one before."""
+    risk: float | None = None
+    """That L1 takes with supplies to come (`SafetySettings`), here and whenever the result plays.
+    None: as the weights to begin with."""
 
     @property
     def iterations(self) -> int:
@@ -104,6 +108,8 @@ class OnlineTraining:
 
     def __init__(self, settings: OnlineSettings, start: Checkpoint, job: TrainingJob) -> None:
         self.settings, self.start, self.job = settings, start.needs("l3", "l4"), job
+        taken = start.about.risk if settings.risk is None else settings.risk
+        self.about = replace(start.about, risk=SafetySettings(risk=taken).risk)
         self.device = usable_device(job.device)
         scheme = HRLPolicy(start).l3.scheme
         self.learner = Learner(settings.learner, start.layers, scheme, job.seed, self.device)
@@ -175,7 +181,7 @@ class OnlineTraining:
         return [
             Job(
                 layers=layers,
-                about=self.start.about,
+                about=self.about,
                 company=replace(settings.company, most_days=stage.days),
                 block=block_of("train", self.job.seed, iteration),
                 first=first,
@@ -192,7 +198,7 @@ class OnlineTraining:
 
     def _write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_agent(path, Checkpoint(self.learner.player.layers(), self.start.about))
+        write_agent(path, Checkpoint(self.learner.player.layers(), self.about))
 
     def _save(self) -> None:
         content = {
