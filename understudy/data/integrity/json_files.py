@@ -98,7 +98,7 @@ def shaped(found: Any, shape: type[T], place: Path | str, cure: str) -> T:
         msgspec.convert(found, shape)
     except msgspec.ValidationError as failure:
         what = _reason(failure).replace("Object", "it").replace("`", "'")
-        raise DamagedError(f"{place} is not what was written there ({what}). {cure}") from failure
+        raise DamagedError(f"{place} is damaged ({what}). {cure}") from failure
     except RecursionError as failure:
         raise DamagedError(f"{place} is damaged (nested too deeply). {cure}") from failure
     return found

@@ -17,6 +17,7 @@ from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from understudy.data.files import cannot_write
 from understudy.errors import InputError
 
 P = ParamSpec("P")
@@ -41,7 +42,7 @@ def hold(folder: Path) -> None:
     if path in _held and _held[path][0] == os.getpid():
         return
     told = False
-    while (descriptor := _taken(path)) is None:
+    while (descriptor := _take(path, folder)) is None:
         if not _waits:
             raise InputError(
                 f"{folder} is being written by {_owner(path)}. Wait for it (--wait), or stop it: "
@@ -105,6 +106,13 @@ def _release(path: Path) -> None:
     with contextlib.suppress(OSError):
         path.unlink()  # while it is held: who opened it before sees that it is gone
     os.close(descriptor)
+
+
+def _take(path: Path, folder: Path) -> int | None:
+    try:
+        return _taken(path)
+    except OSError as failure:
+        raise cannot_write(folder, failure) from failure
 
 
 def _taken(path: Path) -> int | None:

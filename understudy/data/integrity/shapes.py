@@ -3,7 +3,7 @@
 Keys that may be missing are NotRequired; keys that are not named here are let be.
 """
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 Named = dict[str, Any]
 Numbers = dict[str, float | None]
@@ -199,7 +199,7 @@ class Round(TypedDict):
     opponents: dict[str, dict[str, float]]
     kept: list[Kept]
     learners: dict[str, Stood]
-    worst: dict[str, Worst | None]
+    worst: dict[str, Between | None]
     nash: dict[str, float]
     reset: dict[str, str]
     metrics: NotRequired[dict[str, MetricsLine]]
@@ -222,30 +222,37 @@ class LeagueVersion(TypedDict):
     version: int
 
 
-class LeagueState(LeagueVersion):
+class LeagueShown(TypedDict):
+    """What a page shows of a league's state."""
+
+    start: str
+    match_steps: int
+    players: list[PlayerShape]
+    history: list[Round]
+
+
+class LeagueState(LeagueShown):
     """Everything a league knows."""
 
+    schema: Literal["understudy.league"]
+    version: int
     round: int
     agent_steps: int
-    match_steps: int
     seeds: int
-    start: str
     learners: list[LearnerShape]
-    players: list[PlayerShape]
     weights: dict[str, str]
     payoff: Payoffs
-    history: list[Round]
 
 
 class Rated(TypedDict):
     """A player with its rating."""
 
     name: str
-    kind: str
-    role: str | None
-    learner: str | None
-    parent: str | None
-    present: list[str]
+    kind: NotRequired[str]
+    role: NotRequired[str | None]
+    learner: NotRequired[str | None]
+    parent: NotRequired[str | None]
+    present: NotRequired[list[str]]
     rating: float
     low: float
     high: float
@@ -308,7 +315,7 @@ class LeagueSummary(TypedDict):
     rating_curves: dict[str, list[CurvePoint]]
     win_rates: list[PairShape]
     nash: dict[str, float]
-    own_nash: dict[str, float]
+    own_nash: NotRequired[dict[str, float]]
     relative_population_performance: float | None
     minimum_win_rate: dict[str, Worst | None]
     best_response: dict[str, Exploit]

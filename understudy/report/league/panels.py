@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.data.integrity.json_files import fitting_together, read_json, shaped
-from understudy.data.integrity.shapes import LeagueState, LeagueSummary, Named
+from understudy.data.integrity.shapes import LeagueShown, LeagueSummary, Named
 from understudy.data.runs import LeagueFolder
 from understudy.errors import InputError
 from understudy.report import charts
@@ -23,7 +23,7 @@ Values = Mapping[str, Any]
 def league_panels(folder: Path) -> list[Panel]:
     """All panels of the league in a folder; none before its first round."""
     paths = LeagueFolder(folder)
-    state, summary = _read(paths.state, LeagueState), _read(paths.summary, LeagueSummary)
+    state, summary = _read(paths.state, LeagueShown), _read(paths.summary, LeagueSummary)
     if not state or not summary or not state["history"]:
         return []
     name = folder.name
