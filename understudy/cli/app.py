@@ -14,6 +14,7 @@ from understudy import games
 from understudy.cli import commands
 from understudy.cli.demo import demo
 from understudy.cli.league import league
+from understudy.cli.selftest import selftest
 from understudy.data.integrity.locks import released
 from understudy.errors import InputError
 from understudy.terminal.commands import Command, added_options, typed
@@ -86,7 +87,7 @@ def app() -> typer.Typer:
     made.callback(epilog=EXAMPLES, invoke_without_command=True)(_root)
     every: tuple[Command, ...] = (
         *(league, _with_options(commands.encode), _with_options(commands.train), commands.evaluate),
-        *(commands.report, commands.check, commands.replay, commands.recipes, demo),
+        *(commands.report, commands.check, commands.replay, commands.recipes, demo, selftest),
     )
     for command in every:
         made.command()(typed(command))

@@ -237,8 +237,8 @@ def check(
 
     Example: understudy check runs/arena
     """
-    from understudy.cli.check import check as look_through
     from understudy.data.runs import Run
+    from understudy.trust.check import check as look_through
 
     found = look_through(Run.existing(run))
     if json:

@@ -6,17 +6,14 @@ from understudy.data.integrity import seals
 from understudy.data.integrity.seals import BLANK, is_broken, is_broken_file, is_sealed, sealed
 
 
-def test_a_sealed_content_is_whole_and_any_flipped_bit_breaks_it_or_hides_only_the_seal():
+def test_a_sealed_content_is_whole_and_any_flipped_bit_breaks_it():
     whole = sealed(f'{{"a": [1, 2], "seal": "{BLANK}"}}\n'.encode())
     assert is_sealed(whole)
     assert not is_broken(whole)
     for place in range(len(whole) * 8):
         flipped = bytearray(whole)
         flipped[place // 8] ^= 1 << place % 8
-        content = bytes(flipped)
-        mark = whole.index(seals._MARK)
-        in_seal = mark <= place // 8 < mark + len(BLANK)
-        assert is_broken(content) or (in_seal and not is_sealed(content))
+        assert is_broken(bytes(flipped))
 
 
 def test_the_last_blank_is_the_seal():
@@ -33,7 +30,7 @@ def test_what_has_no_place_for_a_seal_is_a_mistake_of_ours():
 
 def test_files_without_a_seal_are_read_as_they_are(tmp_path):
     path = tmp_path / "a"
-    for content in (b"", b"anything", b"understudy-blake2b:xyz"):
+    for content in (b"", b"anything", b"understudy-2"):
         path.write_bytes(content)
         assert not is_broken_file(path)
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from understudy.data import shards
-from understudy.data.files import ASIDE, digest, read_text, require_file
+from understudy.data.files import ASIDE, digest, read_bytes, read_text, require_file
 from understudy.data.integrity import seals
 from understudy.data.integrity.json_files import DamagedError, read_json, read_lines
 from understudy.data.integrity.locks import LOCK
@@ -66,7 +66,7 @@ def check(run: Run) -> Checked:
     """Look through all files of a run."""
     found, files, sealed = list[Finding](), 0, 0
     for path in sorted(run.folder.rglob("*")):
-        if path.is_dir() and not path.is_symlink():
+        if path.is_dir() and not path.is_symlink() and not _is_read(path):
             continue
         files += 1
         try:
@@ -82,6 +82,11 @@ def check(run: Run) -> Checked:
         if folder / MANIFEST not in damaged:
             found += _unfit(run, folder)
     return Checked(files, sealed, found)
+
+
+def _is_read(path: Path) -> bool:
+    """Whether it has the name of a file that somebody reads."""
+    return any(fnmatch(path.name, pattern) for pattern in _READERS)
 
 
 class _ForeignError(InputError):
@@ -226,10 +231,27 @@ def _unfit(run: Run, folder: Path) -> Iterator[Finding]:
     elif manifest["stage"] == "encode":
         yield from _encoded(game, run, folder, facts)
     elif manifest["stage"] == "train":
-        paths = (ModelFolder(folder).evaluation, MANIFEST)
-        yield from _absent(folder / path for path in paths)
+        yield from _absent(iter([ModelFolder(folder).evaluation]))
+        yield from _measured(folder)
     elif manifest["stage"] == "league":
         yield from _league(folder)
+
+
+def _measured(folder: Path) -> Iterator[Finding]:
+    """A finished training has all its measurements, the last one whole."""
+    paths = ModelFolder(folder)
+    try:
+        known = read_json(paths.evaluation, Evaluation, _AGAIN)
+        lines = read_lines(paths.metrics, MetricsLine, _AGAIN)
+        content = read_bytes(paths.metrics)
+    except InputError:
+        return  # it is among the damaged
+    if known is None or content is None:
+        return
+    last = {**known}.get("iterations", known["steps"])
+    if not content.endswith(b"\n") or not lines or lines[-1].get("step") != last:
+        what = f"it does not end with step {last}, where training ended. {_AGAIN}"
+        yield Finding(DAMAGED, paths.metrics, what)
 
 
 def _absent(paths: Iterator[Path]) -> Iterator[Finding]:
