@@ -51,7 +51,7 @@ def _plain(value: Any) -> Any:
     import torch
 
     if isinstance(value, torch.Tensor):
-        return tuple(value.shape), value.cpu().contiguous().view(torch.uint8).numpy().tobytes()
+        return tuple(value.shape), value.cpu().contiguous().numpy().tobytes()
     if isinstance(value, dict):
         return {str(name): _plain(one) for name, one in value.items() if name not in _TIMES}
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

@@ -42,8 +42,9 @@ def read_json(path: Path, shape: type[T], cure: str) -> T | None:
             f'take its "{seals.KEY}" out.)'
         )
     found = decoded(content, path, cure)
-    if isinstance(found, dict):
-        found.pop(seals.KEY, None)
+    if isinstance(found, dict) and found.pop(seals.KEY, seals.BLANK) is not seals.BLANK:
+        if not seals.is_sealed(content):
+            raise DamagedError(f"{path} is damaged (its seal is none). {cure}")
     return shaped(found, shape, path, cure)
 
 
@@ -75,7 +76,8 @@ def parsed_line(line: bytes, shape: type[T], path: Path, number: int, cure: str)
     """One line of a file."""
     place = f"{path}, line {number},"
     found = decoded(line, place, cure)
-    if isinstance(found, dict) and (known := found.pop(_CRC, None)) is not None:
+    if isinstance(found, dict) and _CRC in found:
+        known = found.pop(_CRC)
         before = line.rpartition(f',"{_CRC}":'.encode())[0]
         if known != f"{zlib.crc32(before + b'}'):08x}":
             raise DamagedError(f"{place} is damaged (it does not match its checksum). {cure}")
