@@ -60,6 +60,8 @@ def test_what_is_written_comes_back_with_all_its_keys_and_without_its_seal(path)
         (b"[" * 200_000, "nested too deeply"),
         (b"", "is damaged"),
         (b"\0" * 100, "is damaged"),
+        (b'{"name": "\\ud800", "sizes": []}', "surrogates not allowed"),
+        (b'{"name": "a", "sizes": [], "seal": true}', "its seal is none"),
     ],
 )
 def test_anything_else_is_one_line_with_file_place_and_cure(path, content, words):

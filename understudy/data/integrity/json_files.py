@@ -42,9 +42,9 @@ def read_json(path: Path, shape: type[T], cure: str) -> T | None:
             f'take its "{seals.KEY}" out.)'
         )
     found = decoded(content, path, cure)
-    if isinstance(found, dict) and found.pop(seals.KEY, seals.BLANK) is not seals.BLANK:
-        if not seals.is_sealed(content):
-            raise DamagedError(f"{path} is damaged (its seal is none). {cure}")
+    claims = isinstance(found, dict) and found.pop(seals.KEY, None) is not None
+    if claims and not seals.is_sealed(content):
+        raise DamagedError(f"{path} is damaged (its seal is none). {cure}")
     return shaped(found, shape, path, cure)
 
 
@@ -87,7 +87,10 @@ def parsed_line(line: bytes, shape: type[T], path: Path, number: int, cure: str)
 def decoded(content: bytes, place: Path | str, cure: str) -> Any:
     """JSON as values."""
     try:
-        return json.loads(content.decode())
+        found = json.loads(content.decode())
+        if b"\\u" in content:  # half of a character can be read, and written nowhere
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
     except RecursionError as failure:
         raise DamagedError(f"{place} is damaged (nested too deeply). {cure}") from failure
     except ValueError as failure:  # not UTF-8, not JSON, or a number of thousands of digits
