@@ -27,10 +27,11 @@ import numpy as np
 
 from understudy.data.arrays import Floats
 from understudy.data.players import PlayerRef
-from understudy.games.scml.agent.policy import SHIPPED, policy_of
+from understudy.games.scml.agent.policy import packaged, policy_of
 from understudy.games.scml.batch.learnt.policy import ManyDecisions
 from understudy.games.scml.batch.players.ask import NATIVE
 from understudy.games.scml.batch.setup import Seat
+from understudy.games.scml.domain import RULES
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play
 from understudy.games.scml.tuning.report import comparison_lines
@@ -48,11 +49,13 @@ def compiled(layouts: Sequence[Layout], refs: Sequence[PlayerRef]) -> Floats:
     """Scores in compiled worlds, [players, worlds]."""
     learners, hands = [], list[Seat]()
     for ref in refs:
-        if ref.name in NATIVE["std"]:
+        if ref.weights is None and ref.name in NATIVE["std"]:
             hands.append(Seat(ref.name))
-        else:
+        elif path := ref.weights or packaged(ref.name, RULES["std"].horizon):
             hands.append(Seat(None, policy=len(learners)))
-            learners.append(ManyDecisions(policy_of(ref.weights or SHIPPED)))
+            learners.append(ManyDecisions(policy_of(path)))
+        else:
+            raise SystemExit(f"{ref.name} cannot play compiled worlds: add --hosted")
     return scores_in_hands(layouts, hands, learners)
 
 

@@ -23,7 +23,7 @@ from understudy.pipeline import pairings
 
 def main():
     seed, whole, *command = sys.argv[1:]
-    with tiny_recipe() if command[0] == "train" else contextlib.nullcontext():
+    with tiny_recipe() if command[0] in ("train", "tune") else contextlib.nullcontext():
         latest = 6
         if command[1] == "dota":
             prepare_dota()
@@ -45,7 +45,7 @@ def prepare(stage):
         players = tuple(PlayerRef(name) for name in ("expert", "rusher", "kiter"))
         for pair in itertools.permutations(players, 2):
             arena.play(pairings.Fixture(pair, (0,)))
-    if stage == "train":
+    if stage in ("train", "tune"):
         import torch
 
         from understudy.learn.policy import FactoredPolicy

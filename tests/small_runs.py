@@ -80,7 +80,7 @@ def tiny_recipe():
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(RECIPES, "imitate-quick", tiny(RECIPES["imitate-quick"]))
-        patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+        patch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
         yield
 
 

@@ -121,7 +121,7 @@ def look_up(words, options):
     if words[0] == "league":
         assert game.league is not None, f"{name} has no league"
         assert options["recipe"] in game.league().recipes, f"no league '{options['recipe']}'"
-    elif options.get("recipe") is not None:
+    elif options.get("recipe") not in (None, *games.commands(name).tuned):
         game.recipe(options["recipe"])
     for model in (options.get("start"), options.get("init"), options.get("model")):
         if model is not None and "," not in str(model):  # else they are runs

@@ -37,7 +37,7 @@ STAGES = (
 def nim():
     torch.set_num_threads(1)
     with nim_package.installed() as module, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+        patch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
         yield module
 
 

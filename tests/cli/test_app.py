@@ -448,3 +448,24 @@ def test_trouble_that_no_file_has_is_a_bug_and_shows_where(monkeypatch, tmp_path
     monkeypatch.setattr("understudy.pipeline.report.report", fail)
     with pytest.raises(ConnectionRefusedError):
         understudy("report", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("tr", ["train"]),
+        ("train pet", ["pettingzoo:"]),
+        ("train arena imitate-", ["imitate-quick", "imitate-small"]),
+        ("train nothing im", []),
+        ("compete sc", ["scml"]),
+        ("tune arena imitate --tr", ["--try", "--trials"]),
+    ],
+)
+def test_the_shell_completes_verbs_games_recipes_and_options(typed, found, monkeypatch, capsys):
+    words = f"understudy {typed}"
+    monkeypatch.setenv("_UNDERSTUDY_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    with pytest.raises(SystemExit):
+        app()(prog_name="understudy")
+    assert capsys.readouterr().out.split() == found

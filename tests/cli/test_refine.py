@@ -267,5 +267,5 @@ def test_options_are_understood_by_the_names_the_seeds_gave_them(run, tmp_path):
 
 def test_leagues_are_offered_where_there_are_some():
     said = understudy("league --help").out
-    assert "Which game: arena, openspiel:NAME" in " ".join(said.split())
+    assert "Which game: arena, scml, openspiel:NAME" in " ".join(said.split())
     assert "dota has no leagues; there is arena" in understudy("league dota").err

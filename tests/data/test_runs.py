@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from understudy.data import runs
+from understudy.data import manifests, runs
 from understudy.data.runs import LeagueFolder, ModelFolder, Run, begin, finish, read_manifest
 from understudy.errors import InputError
 
@@ -173,7 +173,7 @@ def test_a_fresh_start_that_cannot_delete_keeps_its_mark(folder, monkeypatch):
     begin(folder, "encode", {})
     (folder / "parts").mkdir()
     failure = PermissionError(13, "Permission denied", "parts")
-    monkeypatch.setattr(runs.shutil, "rmtree", lambda path: (_ for _ in ()).throw(failure))
+    monkeypatch.setattr(manifests.shutil, "rmtree", lambda path: (_ for _ in ()).throw(failure))
     assert "cannot delete parts: Permission denied" in refusal(folder, "encode", {}, resume=False)
     monkeypatch.undo()
     begin(folder, "encode", {"seed": 2}, resume=False)

@@ -20,6 +20,7 @@ from understudy.errors import InputError
 from understudy.league.interface import League
 from understudy.league.rules import Overrides
 from understudy.pipeline.league import compare, league, season_of
+from understudy.pipeline.players import resolve
 
 SMALL = {"rounds": 3, "matches": 10, "agent_steps": 60, "exploiter_steps": 50}
 SMALL_RECIPES = {"quick": recipe("quick", **SMALL)}
@@ -66,11 +67,34 @@ def test_a_league_leaves_the_files_that_were_named(finished):
     assert {path.name for path in folder.iterdir()} == {
         "league_state.json", "matches.jsonl", "summary.json", "manifest.json", "players",
         "results-00001.parquet", "results-00002.parquet", "results-00003.parquet", "exploiters",
-        "replays", "watched",
+        "replays", "watched", "tensorboard",
     }  # fmt: skip
     summary = json.loads((folder / "summary.json").read_text())
     assert set(summary["best_response"]) == {"main", "main from itself"}
     assert summary["best_response"]["main"]["agent_steps"] == 50
+
+
+def test_tensorboard_has_every_learner_round_by_round(finished):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    folder = finished / "leagues" / "quick"
+    events = EventAccumulator(str(folder / "tensorboard"))
+    events.Reload()
+    told = [event.value for event in events.Scalars("main/rating")]
+    summary = json.loads((folder / "summary.json").read_text())
+    assert len(told) == 3
+    assert told[-1] == pytest.approx(summary["rating_curves"]["main"][-1]["value"], rel=1e-6)
+
+
+def test_the_main_agent_plays_under_its_leagues_name(finished):
+    game, run = games.load("rps"), Run(finished)
+    main = resolve(game, run, "quick")
+    assert (main.name, main.weights.name) == ("main-003", "main-003")
+    assert resolve(game, run, "quick/main-003") == main
+    with pytest.raises(InputError, match=r"no player 'quickk' \(did you mean quick\?\)"):
+        resolve(game, run, "quickk")
+    with pytest.raises(InputError, match="no player 'quick/nobody'"):
+        resolve(game, run, "quick/nobody")
 
 
 def test_it_says_how_strong_everybody_is(tmp_path):

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from tests.small_runs import ENCODE, assert_refused, rows, succeed, understudy
-from understudy.data.growth import Size, cuts, grown
 from understudy.data.integrity.json_files import write_json
+from understudy.data.manifests import Size, cuts, grown
 from understudy.data.runs import read_manifest
 
 ARENA = "record arena --opponents rusher,kiter --seed 3"

@@ -184,3 +184,10 @@ def test_a_hovered_dot_lies_on_its_line(browser, tmp_path):
         spot = tab.locator(".spot").first.bounding_box()
         middle = spot["y"] + spot["height"] / 2
         assert middle == pytest.approx(field["y"] + field["height"] * (1 - share), abs=1)
+
+
+def test_findings_stand_at_the_top_before_anything_else():
+    panels = [Panel(str(k), "", finding=f"<{k}> won" if k else "") for k in range(6)]
+    made = page("t", "s", panels)
+    header = made[made.index("<header>") : made.index("</header>")]
+    assert [f"&lt;{k}&gt; won" in header for k in range(1, 6)] == [True] * 3 + [False] * 2

@@ -60,3 +60,20 @@ def test_the_points_are_those_of_the_player_who_was_named_first():
         assert f"Points of {first}<" in html
         rows = re.findall(r">([^<>]+) - [^<>]+<", html)
         assert set(rows) == {first} and len(rows) == len(names) - 1
+
+
+def test_the_finding_tells_of_the_strongest_that_was_trained():
+    def rate(one, other, value):
+        span = Estimate(value, value - 0.05, value + 0.05, 40)
+        return WinRate(one, other, span, 0.0, span)
+
+    pairs = {("refine", "clone"): 0.66, ("refine", "expert"): 0.48, ("clone", "expert"): 0.3}
+    rates = [
+        each
+        for (one, other), value in pairs.items()
+        for each in (rate(one, other, value), rate(other, one, 1 - value))
+    ]
+    panel = strength_panel("clone-refine-expert-40-0", rates, {"clone", "refine"})
+    told = "refine beats clone 66 % [61, 71], is level with expert 48 % [43, 53]"
+    assert panel.finding == f"{told}: points of 40 matches each."
+    assert strength_panel("clone", rates[4:], {"clone"}).finding.startswith("clone loses to expert")

@@ -15,6 +15,7 @@ from understudy.cli import commands
 from understudy.cli.demo import demo
 from understudy.cli.league import league
 from understudy.cli.selftest import selftest
+from understudy.cli.tune import tune
 from understudy.data.integrity.locks import released
 from understudy.errors import InputError
 from understudy.terminal.commands import Command, added_options, typed
@@ -76,7 +77,7 @@ def app() -> typer.Typer:
         cls=OneLine,
         help="Turn recorded matches of competitive games into agents that win.",
         epilog="Begin with: understudy demo",
-        add_completion=False,
+        add_completion=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={
@@ -86,8 +87,14 @@ def app() -> typer.Typer:
     )
     made.callback(epilog=EXAMPLES, invoke_without_command=True)(_root)
     every: tuple[Command, ...] = (
-        *(league, _with_options(commands.encode), _with_options(commands.train), commands.evaluate),
-        *(commands.report, commands.check, commands.replay, commands.recipes, demo, selftest),
+        *(
+            league,
+            _with_options(commands.encode),
+            _with_options(commands.train),
+            _with_options(tune),
+        ),
+        *(commands.evaluate, commands.report, commands.check, commands.replay, commands.recipes),
+        *(demo, selftest),
     )
     for command in every:
         made.command()(typed(command))

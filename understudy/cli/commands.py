@@ -23,6 +23,7 @@ from understudy.terminal.options import (
     PlansOption,
     PseudoRewardOption,
     QuietOption,
+    RecipeArg,
     ResumeOption,
     SeedOption,
     SettingsOption,
@@ -75,7 +76,7 @@ def encode(
         players=names(players),
         sources=names(start) or (),
         goals=goals,
-        options=_of_games("encode", game, told),
+        options=of_games("encode", game, told),
         worker=workers,
         resume=resume,
         quiet=quiet,
@@ -86,7 +87,7 @@ def encode(
 
 def train(
     game: GameArg,
-    recipe: Annotated[str, typer.Argument(help="How: a name from `understudy recipes GAME`.")],
+    recipe: RecipeArg,
     out: OutOption = None,
     settings: SettingsOption = None,
     name: ModelNameOption = None,
@@ -135,7 +136,7 @@ def train(
                 pseudo_reward=pseudo_reward,
                 memory=memory,
                 plans=plans,
-                own=_of_games("train", game, told),
+                own=of_games("train", game, told),
             ),
             seed=seed,
             device=device,
@@ -199,7 +200,7 @@ def options_of_games(command: str) -> list[Options]:
     return [one.options[command] for one in brought if command in one.options]
 
 
-def _of_games(command: str, game: str, told: Mapping[str, Any]) -> dict[str, Any]:
+def of_games(command: str, game: str, told: Mapping[str, Any]) -> dict[str, Any]:
     """What the stage is told of the options that games add to a command."""
     found = dict[str, Any]()
     for options in options_of_games(command):

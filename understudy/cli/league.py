@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from understudy.pipeline.game import families, load, with_leagues
-from understudy.terminal.console import out_console
+from understudy.terminal.console import next_step, out_console
 from understudy.terminal.options import (
     JsonOption,
     OutOption,
@@ -76,4 +76,7 @@ def league(
         print(json_text.dumps(summary, indent=2))
         return
     out_console.print(league_table(summary))
-    print(f"{run.league(name or recipe)}: look at it with: understudy report {run.folder}")
+    print(f"{run.league(name or recipe)}: {summary['rounds']} rounds")
+    assert chosen.league is not None  # or it would have been refused
+    other = start or chosen.league().start or next(iter(chosen.players))
+    next_step(run, game, f"compete {game} {name or recipe} {other}", f"report {run.folder}")

@@ -1,34 +1,25 @@
-"""Where everything of a run lies, and the manifests that say how it was made.
+"""Where everything of a run lies; `manifests.py` says how it was made.
 
-    runs/NAME/recordings/  samples/  models/RECIPE/  results/  leagues/RECIPE/  report.html
-              splits/  downloads/  trace.jsonl  record.log
+    runs/NAME/recordings/  samples/  models/RECIPE/  results/  leagues/RECIPE/  tuning/RECIPE/
+              splits/  downloads/  trace.jsonl  record.log  report.html
 
 Each of these folders has a `manifest.json`. Only this module knows the paths.
 """
 
-import json
 import re
-import shutil
-import sys
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
-from understudy.data.files import digest, sweep
-from understudy.data.integrity.json_files import read_json, write_json
-from understudy.data.integrity.locks import claimed, release
-from understudy.data.integrity.shapes import Manifest
+from understudy.data.manifests import MANIFEST as MANIFEST
+from understudy.data.manifests import PART as PART
+from understudy.data.manifests import begin as begin
+from understudy.data.manifests import finish as finish
+from understudy.data.manifests import read_manifest as read_manifest
 from understudy.errors import InputError
 from understudy.names import fault_of, plain_name
-from understudy.redaction import redacted, redacted_command
-from understudy.versions import hash_seed, versions
 
 RUNS = Path("runs")
 """Where runs lie unless somebody says otherwise."""
-MANIFEST = "manifest.json"
 EVALUATION = "evaluation.json"
 WEIGHTS = "weights.safetensors"
 STRENGTH = "strength.json"
@@ -37,8 +28,6 @@ CSV = "csv"
 """Beside recordings: the same for other programs."""
 RECORD, COMPETE = 0, 1
 """What a match is for; no match of one purpose shares its seed with one of the other."""
-PART = "job"
-"""The stage of work that is a part of another's, and lies in its folder."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +104,10 @@ class Run:
         """One league."""
         return self.leagues / plain_name(name, "--name")
 
+    def tuning(self, name: str) -> Path:
+        """One search for better settings."""
+        return self.folder / "tuning" / plain_name(name, "--name")
+
     def named_model(self, name: str) -> Path:
         """The folder of a model that a person named; InputError where it cannot be one."""
         if not re.fullmatch(r"\w[\w.+-]*", name):
@@ -182,6 +175,10 @@ class ModelFolder:
         """The same for TensorBoard."""
         return self.folder / "tensorboard"
 
+    def kept(self, moment: int) -> Path:
+        """The weights of an earlier moment, as a player of its own."""
+        return self.folder / "kept" / f"{self.folder.name}-{moment:06d}"
+
     @property
     def evaluation(self) -> Path:
         """How good it is; written last."""
@@ -199,6 +196,37 @@ class ModelFolder:
 
 
 @dataclass(frozen=True)
+class TuningFolder:
+    """The folder of one search for better settings."""
+
+    folder: Path
+
+    @property
+    def trials(self) -> Path:
+        """What was tried and what came of it, a line each."""
+        return self.folder / "trials.jsonl"
+
+    @property
+    def summary(self) -> Path:
+        """The best of them; written last."""
+        return self.folder / "summary.json"
+
+    def trial(self, number: int) -> Path:
+        """The model of one."""
+        return self.folder / "trials" / f"{number:03d}"
+
+    @staticmethod
+    def run_of(model: Path) -> Run | None:
+        """The run a tried model is of; None where it is no trial's."""
+        folder = model.resolve()
+        tried = len(folder.parts) > 5 and (folder.parts[-2], folder.parts[-4]) == (
+            "trials",
+            "tuning",
+        )
+        return Run(folder.parents[3]) if tried else None
+
+
+@dataclass(frozen=True)
 class LeagueFolder:
     """The folder of one league."""
 
@@ -213,6 +241,11 @@ class LeagueFolder:
     def summary(self) -> Path:
         """Ratings, mixture, weaknesses."""
         return self.folder / "summary.json"
+
+    @property
+    def tensorboard(self) -> Path:
+        """Ratings and training by round, for TensorBoard."""
+        return self.folder / "tensorboard"
 
     @property
     def players(self) -> Path:
@@ -241,140 +274,3 @@ class LeagueFolder:
     def replay(self, match: str) -> Path:
         """The page that shows one of them."""
         return self.folder / "replays" / f"{plain_name(match, 'the name of a match')}.html"
-
-
-def begin(
-    folder: Path,
-    stage: str,
-    settings: Mapping[str, Any],
-    *,
-    inputs: Mapping[str, Path] = MappingProxyType({}),
-    resume: bool = True,
-    growing: Sequence[str] = (),
-) -> None:
-    """Claim a folder for one piece of work, or go on with the same work begun earlier.
-
-    Work is the same when stage, settings, and names and content of the inputs are. Other work in
-    the folder is an error with `resume`. Without it, what this stage made there earlier is deleted,
-    and nothing else: not its inputs, not what another stage made, not what nobody here made. More
-    of the same work is not other work: the first setting of `growing` may have become larger, and
-    then the rest of them may differ as well.
-    """
-    with claimed(folder):  # before anything is deleted: it may be another's half-written file
-        if not resume:
-            _require_outside(folder, inputs.values())
-            _delete(folder, stage)
-        sweep(folder)
-        wanted = {
-            "stage": stage,
-            "settings": redacted(json.loads(json.dumps(settings))),
-            "inputs": {name: digest(path) for name, path in inputs.items()},
-        }
-        found, command = read_manifest(folder), redacted_command(sys.argv)
-        if found is None and folder.is_dir() and any(folder.iterdir()):
-            raise InputError(
-                f"{folder} holds files but no {MANIFEST} that says how they were made. "
-                "Choose another --out, or take them away yourself"
-            )
-        if found is not None:
-            grew = _grown(found, wanted, growing)
-            if differs := _difference(grew or found, wanted):
-                raise InputError(
-                    f"{folder} holds other work: {differs}. "
-                    "Choose another --out, or --fresh to delete it and start over"
-                )
-            if grew is not None:
-                _write_manifest(folder, found | wanted | {"command": command, "finished": None})
-            return
-        _write_manifest(
-            folder,
-            wanted
-            | {"command": command, "versions": versions(), "hash_seed": hash_seed()}
-            | {"begun": _now(), "finished": None},
-        )
-
-
-def _grown(
-    found: Mapping[str, Any], wanted: Mapping[str, Any], growing: Sequence[str]
-) -> dict[str, Any] | None:
-    """The manifest as if the work had been so large from the beginning; None: it is not larger."""
-    old, new = found.get("settings", {}), wanted["settings"]
-    before, now = (settings.get(growing[0], 0) if growing else None for settings in (old, new))
-    if not (isinstance(before, int) and isinstance(now, int) and before < now):
-        return None
-    larger = {name: new[name] for name in growing if name in new}
-    return {**found, "settings": old | larger}
-
-
-def finish(folder: Path, **facts: Any) -> None:
-    """Note in the manifest that the work is complete, with what is worth knowing about it."""
-    manifest = read_manifest(folder)
-    assert manifest is not None, f"{folder} was never begun"
-    _write_manifest(folder, manifest | {"finished": manifest["finished"] or _now(), "facts": facts})
-    release(folder)
-
-
-def read_manifest(folder: Path) -> dict[str, Any] | None:
-    """A folder's manifest; None where there is none."""
-    cure = f"Delete {folder} and run the same command again"
-    found = read_json(folder / MANIFEST, Manifest, cure)
-    return None if found is None else {**found}
-
-
-def _require_outside(folder: Path, inputs: Iterable[Path]) -> None:
-    for path in inputs:
-        if path.resolve().is_relative_to(folder.resolve()):
-            raise InputError(
-                f"--fresh would delete {folder}, and with it {path}, which is to be read. "
-                "Copy that elsewhere and name the copy, or leave out --fresh"
-            )
-
-
-def _delete(folder: Path, stage: str) -> None:
-    """Delete what lies in a folder that a stage claimed, its manifest last: it marks the rest."""
-    if not folder.is_dir() or not any(folder.iterdir()):
-        return
-    for path in [folder / MANIFEST, *sorted(folder.glob(f"*/**/{MANIFEST}"))]:
-        found = read_manifest(path.parent)
-        if found is None or found["stage"] not in (stage, PART):
-            maker = f"'{found['stage']}' made" if found else "no stage of ours says it made"
-            raise InputError(
-                f"--fresh deletes only what '{stage}' made, and {maker} {path.parent}. "
-                "Choose another --out, or take that away yourself"
-            )
-    try:
-        for path in sorted(folder.iterdir(), key=lambda path: path.name == MANIFEST):
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
-    except OSError as failure:
-        raise InputError(
-            f"cannot delete {failure.filename}: {failure.strerror}. The same command goes on"
-        ) from failure
-
-
-def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """The first thing in which two manifests describe different work, in words; "" if none."""
-    if found.get("stage") != wanted["stage"]:
-        return f"it was made by '{found.get('stage')}', not '{wanted['stage']}'"
-    old, new = found.get("settings", {}), wanted["settings"]
-    for name in sorted(old.keys() | new.keys()):
-        if old.get(name) != new.get(name):
-            return f"{name} was {_short(old.get(name))}, now {_short(new.get(name))}"
-    if found.get("inputs", {}) != wanted["inputs"]:
-        return "its inputs have changed since"
-    return ""
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    write_json(folder / MANIFEST, manifest)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -21,7 +21,7 @@ class MetricsLogger:
         self._path = ModelFolder(folder).metrics
         kept = [line for line in read_metrics(folder) if line["step"] <= step]
         write_text(self._path, "".join(json_line(metrics) for metrics in kept))
-        self._tensorboard = _tensorboard(ModelFolder(folder).tensorboard, step)
+        self._tensorboard = tensorboard(ModelFolder(folder).tensorboard, step)
 
     def __enter__(self) -> "MetricsLogger":
         return self
@@ -51,7 +51,7 @@ def read_metrics(folder: Path) -> list[MetricsLine]:
     return read_lines(ModelFolder(folder).metrics, MetricsLine, "Start over with --fresh")
 
 
-def _tensorboard(folder: Path, step: int) -> Any:
+def tensorboard(folder: Path, step: int) -> Any:
     """A TensorBoard writer that hides events after `step`; None where TensorBoard is missing."""
     try:
         from torch.utils.tensorboard import SummaryWriter

@@ -20,7 +20,7 @@ from understudy.errors import InputError, did_you_mean
 R = TypeVar("R")
 _ABOUT = ("description", "name", "decisions", "make", "statistic", "opponents")
 """Fields that say what a recipe is for, or have an option of their own."""
-_ASIDE = ("start", "init", "log_every", "checkpoint_every")
+_ASIDE = ("start", "init", "log_every", "checkpoint_every", "keep_every")
 """Settings that are no part of what decides the outcome, but do something."""
 _NOTHING = object()
 _TRUTH = {"true": True, "yes": True, "on": True, "1": True}
@@ -64,7 +64,7 @@ def changed(recipe: R, told: Iterable[str], called: str) -> R:
     nothing, because others leave it idle, is refused as well.
     """
     known = {one.name: one for one in settings_of(recipe)}
-    values = dict(_told(text, known, called) for text in told)
+    values = dict(told_value(text, known, called) for text in told)
     found = _applied(recipe, values, called)
     for name, value in values.items():
         rest = {other: values[other] for other in values if other != name}
@@ -88,18 +88,20 @@ def as_recorded(recipe: R, settings: Mapping[str, Any], called: str) -> R:
     return _applied(recipe, values, called)
 
 
-def _told(text: str, known: Mapping[str, Setting], called: str) -> tuple[str, Any]:
-    """NAME=VALUE as the setting's name and its value."""
+def told_value(
+    text: str, known: Mapping[str, Setting], called: str, option: str = "--set"
+) -> tuple[str, Any]:
+    """NAME=VALUE as the setting's name and its value; InputError where there is none such."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
-        raise InputError(f"--set {text}: give NAME=VALUE, as --set {next(iter(known))}=…")
+        raise InputError(f"{option} {text}: give NAME=VALUE, as {option} {next(iter(known))}=…")
     if name not in known:
         raise InputError(_unknown(name, list(known), called))
     try:
         return name, _read(value, known[name].kind)
     except ValueError as mistake:
         words = known[name].words
-        raise InputError(f"--set {text}: {name} is {words}, not '{value}'") from mistake
+        raise InputError(f"{option} {text}: {name} is {words}, not '{value}'") from mistake
 
 
 def _unknown(name: str, known: list[str], called: str) -> str:

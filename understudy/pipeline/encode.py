@@ -142,7 +142,10 @@ def _encode(task: Task) -> None:
     made_from = _recording_digest(game, task.source, task.key, task.surveyed)
     note = {"input": made_from, "counts": json.dumps(counts)}
     for table in reversed(game.samples):
-        rows = samples[table.name].replace_schema_metadata(table.arrow(note).metadata)
+        rows = samples[table.name]
+        # A game may have written notes of its own.
+        noted = {**(rows.schema.metadata or {}), **table.arrow(note).metadata}
+        rows = rows.replace_schema_metadata(noted)
         shards.write_shard(shards.shard_path(task.target, table, task.key), rows)
 
 

@@ -5,6 +5,7 @@
 Like every stage it works in its own folder of a run and can be stopped at any moment.
 """
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,20 +15,29 @@ from typing import Any
 import pyarrow as pa
 
 from understudy import workers
+from understudy.data import shards
+from understudy.data.files import write_text
 from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import LeagueFolder, Run
+from understudy.data.stats import Estimate
 from understudy.errors import InputError
 from understudy.league.analysis.compare import Field
 from understudy.league.analysis.exploitability import BestResponse
 from understudy.league.analysis.highlights import best_exploit
-from understudy.league.analysis.summary import own_nash, read_lines, summarise, write_summary
+from understudy.league.analysis.summary import (
+    own_nash,
+    ratings_of,
+    read_lines,
+    summarise,
+    write_summary,
+)
 from understudy.league.interface import LearnerJob, Pairing, TrainingResult
 from understudy.league.season import Season, one_by_one
 from understudy.league.state import State
 from understudy.league.training import trainer
+from understudy.learn import metrics_log
 from understudy.learn.settings import changed
 from understudy.pipeline.game import Game, with_leagues
-from understudy.pipeline.league_replays import LeagueReplays
 from understudy.pipeline.pairings import Fixture
 from understudy.pipeline.players import resolve
 from understudy.pipeline.tasks import Workers
@@ -66,7 +76,14 @@ def league(
         seed=seed,
         worker=worker,
     )
-    state = season.run(resume=resume, told=lambda state: told(state, season.recipe.rounds))
+    board = LeagueBoard(season.folder)
+
+    def tell(state: State) -> None:
+        board.told(state)
+        told(state, season.recipe.rounds)
+
+    state = season.run(resume=resume, told=tell)
+    board.close()
     lines = read_lines(season.folder)
     fresh = _exploiters(season, state)
     list(season.many(trainer(season.improve), [one.job() for one in fresh.values()]))
@@ -188,6 +205,60 @@ class _Many:
         return [outcome.value for outcome in outcomes]
 
 
+# --- for TensorBoard -----------------------------------------------------------------------------
+
+
+class LeagueBoard:
+    """Is told of a league as it goes; begins with all that is known of earlier rounds."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = LeagueFolder(folder).tensorboard
+        self._written = 0
+        self._board: Any = None
+
+    def told(self, state: State) -> None:
+        """Write down the rounds that are new."""
+        if not state.history:
+            return
+        if self._board is None:
+            shutil.rmtree(self._folder, ignore_errors=True)  # written again, from the history
+            self._board = metrics_log.tensorboard(self._folder, 0)
+        if self._board is None:
+            return  # not installed
+        ratings = ratings_of(state)
+        for entry in state.history[self._written :]:
+            for what, value in _scalars(entry, ratings).items():
+                self._board.add_scalar(what, value, entry["round"])
+        self._board.flush()
+        self._written = len(state.history)
+
+    def close(self) -> None:
+        """Nothing more is told."""
+        if self._board is not None:
+            self._board.close()
+
+
+def _scalars(entry: Mapping[str, Any], ratings: Mapping[str, Estimate]) -> dict[str, float]:
+    """What one round says of every learner."""
+    found = dict[str, float]()
+    for name, learner in entry["learners"].items():
+        version = learner["version"]
+        values = {**entry["metrics"].get(version, {}), "nash share": entry["nash"].get(version, 0)}
+        if version in ratings:
+            values["rating"] = ratings[version].value
+        if (worst := entry["worst"].get(name)) is not None:
+            values["worst past"] = worst["mean"]
+        found |= {
+            f"{name}/{what}": float(value)
+            for what, value in values.items()
+            if isinstance(value, int | float)
+        }
+    return found
+
+
+# --- best responses ------------------------------------------------------------------------------
+
+
 def _exploiters(season: Season, state: State) -> dict[str, BestResponse]:
     """Of each main agent two: one begins with the imitation, one as the main agent itself."""
     if not season.recipe.exploiter_steps:
@@ -214,3 +285,65 @@ def _exploiter(
         folder=LeagueFolder(season.folder).exploiter(name),
         results=season.results,
     )
+
+
+# --- matches to watch ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LeagueReplays:
+    """Pages of matches worth watching: played once more, recorded this time.
+
+    They lie in a small run of their own, so that the game finds recordings and weights as ever.
+    """
+
+    game: Game
+    season: Season
+    guests: Mapping[str, PlayerRef]
+    """Players that are no members of the league."""
+    lines: Sequence[Mapping[str, Any]]
+    """All matches that may be asked for."""
+
+    def write(self, highlights: Sequence[Mapping[str, Any]]) -> None:
+        """What is not there yet."""
+        if self.game.replay is None or self.season.results != self.game.results:
+            return
+        watched = LeagueFolder(self.season.folder).watched
+        for one in highlights:
+            page = LeagueFolder(self.season.folder).replay(one["match"])
+            company = [
+                line
+                for line in self.lines
+                if (line["round"], line["players"]) == (one["round"], list(one["players"]))
+            ]
+            if not page.is_file() and self._record(watched, one["match"], company):
+                write_text(page, self.game.replay(watched, one["match"]))
+
+    def _record(self, watched: Run, match: str, company: Sequence[Mapping[str, Any]]) -> bool:
+        """Record a match in full; whether it went as before.
+
+        It is played in the same `company`, side by side with the same matches: a network's answer
+        may differ in the last bit with how many it answers at once, and a match may depend on that.
+        """
+        assert self.game.play is not None
+        names = company[0]["players"]
+        one, other = (self.guests.get(name) or self.season.player_ref(name) for name in names)
+        played = self.game.play(Fixture((one, other), tuple(line["seed"] for line in company)))
+        before = {line["match"]: line["score"] for line in company}
+        now = {row["match"]: row["score"] for row in played.results.to_pylist() if row["slot"] == 0}
+        if now.get(match) != before[match]:
+            return False
+        for table in reversed(self.game.recordings):
+            path = shards.shard_path(watched.recordings, table, match)
+            shards.write_shard(path, played.recordings[table.name])
+        for player in (one, other):
+            if player.weights is not None:
+                _link(watched.model(player.name), player.weights)
+        return True
+
+
+def _link(link: Path, target: Path) -> None:
+    if not link.exists():
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target.resolve(), target_is_directory=True)

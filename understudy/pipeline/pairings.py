@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from understudy.data.growth import PARTS, Size, cuts
+from understudy.data.manifests import PARTS, Size, cuts
 from understudy.data.players import PlayerRef, code_stamps, weights_digest
 from understudy.data.runs import COMPETE, RECORD
 from understudy.errors import InputError
@@ -13,6 +13,8 @@ from understudy.pipeline.players import scripted
 
 MATCHES_PER_TASK = 50
 _SEEDS_PER_PURPOSE = 10**8
+_TO_CHOOSE = 4 * 10**17
+"""Beyond all seeds that matches to record or to compete are drawn from."""
 
 Pair = tuple[PlayerRef, PlayerRef]
 
@@ -36,7 +38,7 @@ def to_record(
     seed: int = 0,
     parts: Sequence[int] = (),
 ) -> Schedule:
-    """`players` meet `opponents`; everything is recorded. `parts`: see `growth.py`."""
+    """`players` meet `opponents`; everything is recorded. `parts`: see `manifests.py`."""
     if matches < 1:
         raise InputError(f"--matches must be at least 1, not {matches}")
     ours, others = ([scripted(game, name) for name in names] for names in (players, opponents))
@@ -89,6 +91,28 @@ def to_compete(
             "keep": keep,
         },
         matches=matches * len(pairs),
+        fixtures=found,
+    )
+
+
+def to_tune(
+    game: Game, ref: PlayerRef, field: Sequence[PlayerRef], *, matches: int, seed: int = 0
+) -> Schedule:
+    """One player meets each of a field so often, in matches that serve to choose and nothing else.
+
+    Everybody who is tried meets the same matches.
+    """
+    found = dict[str, Fixture]()
+    for number, other in enumerate(field):
+        first = _TO_CHOOSE + seed * _SEEDS_PER_PURPOSE + number * matches
+        for fixture in _both_sides((ref, other), matches, first):
+            found[f"{len(found):05d}"] = replace(fixture, keep=0)
+    stamps = {one.name: weights_digest(one) for one in field} | code_stamps(field)
+    told = {"field": stamps, "player": weights_digest(ref), "matches": matches, "seed": seed}
+    return Schedule(
+        name="chosen-by",
+        settings={"game": game.name, **told},
+        matches=matches * len(field),
         fixtures=found,
     )
 

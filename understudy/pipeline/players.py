@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable
 
+from understudy.data.integrity.json_files import read_json
+from understudy.data.integrity.shapes import LeagueSummary
 from understudy.data.own_code import OwnCode, is_reference, refer
 from understudy.data.players import PlayerRef
-from understudy.data.runs import Run
+from understudy.data.runs import LeagueFolder, Run
 from understudy.errors import InputError, did_you_mean
-from understudy.names import plain_name
+from understudy.names import fault_of, plain_name
 from understudy.pipeline.game import Game
 
 
 def resolve(game: Game, run: Run, name: str) -> PlayerRef:
-    """A player by name: scripted, a model of this run, or the folder of a model elsewhere."""
+    """A player by name: scripted, a model or league of this run, or the folder of a model."""
     if name in game.players:
         return PlayerRef(name)
     if is_reference(name):
@@ -20,13 +22,37 @@ def resolve(game: Game, run: Run, name: str) -> PlayerRef:
         there = folder.resolve()
         label = there.name if folder.name in ("", "..") else folder.name  # a link has its own name
         return PlayerRef(plain_name(label, "a player's name"), there)
-    trained = sorted(path.name for path in run.models.glob("*/")) if run.models.is_dir() else []
+    if (found := of_a_league(run, name)) is not None:
+        return found
+    models = sorted(path.name for path in run.models.glob("*/")) if run.models.is_dir() else []
+    trained = [*models, *_leagues(run)]
     raise InputError(
         f"there is no player '{name}'{did_you_mean(name, [*game.players, *trained])}. "
         f"Scripted: {', '.join(game.players)}. "
         f"Trained in {run.folder}: {', '.join(trained) or 'none yet'}. "
         "Your own: FILE.py:NAME or package.module:NAME"
     )
+
+
+def of_a_league(run: Run, name: str) -> PlayerRef | None:
+    """The main agent of a league of the run by the league's name, or any player by LEAGUE/NAME."""
+    league, _, player = name.partition("/")
+    if league not in _leagues(run) or fault_of(player or "main"):
+        return None
+    folder = LeagueFolder(run.league(league))
+    if not player:
+        told = read_json(folder.summary, LeagueSummary, "Run the same league again")
+        players = [] if told is None else told["players"]
+        mains = [one["name"] for one in players if "main" in one.get("present", [])]
+        if not mains:
+            raise InputError(f"the league {league} is not finished: run it again, it goes on")
+        player = mains[0]
+    weights = folder.player(player)
+    return PlayerRef(player, weights.resolve()) if weights.is_dir() else None
+
+
+def _leagues(run: Run) -> list[str]:
+    return sorted(path.name for path in run.leagues.glob("*/")) if run.leagues.is_dir() else []
 
 
 def scripted(game: Game, name: str) -> PlayerRef:

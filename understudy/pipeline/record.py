@@ -5,11 +5,11 @@ from pathlib import Path
 
 from understudy import workers
 from understudy.data import shards
-from understudy.data.runs import Run, begin, finish
+from understudy.data.runs import PART, Run, begin, finish
 from understudy.pipeline.game import Game, Schedule, load
 from understudy.pipeline.tasks import Task, Workers, work
 
-_TITLES = {"record": "recording", "compete": "competing"}
+_TITLES = {"record": "recording", "compete": "competing", PART: "competing"}
 
 
 def record(

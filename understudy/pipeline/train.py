@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy import workers
 from understudy.data.players import PlayerRef
-from understudy.data.runs import Run, begin, finish, read_manifest
+from understudy.data.runs import Run, TuningFolder, begin, finish, read_manifest
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
 from understudy.learn.recipe import Judged, Progress, Recipe, TrainingJob, TrainOptions
@@ -47,8 +47,16 @@ def train(
     usable_device(device)  # these refuse before the model's folder is claimed, or deleted
     workers.parse(worker)
     out = _model(game, run, recipe, name)
+    chosen = asked_for(game, run, recipe, settings, options or TrainOptions())
+    job = TrainingJob(run=run, out=out, seed=seed, device=device, workers=worker, progress=progress)
+    return fitted(game, recipe, chosen, job, "train", resume=resume)
+
+
+def asked_for(
+    game: Game, run: Run, recipe: str, settings: Iterable[str], options: TrainOptions
+) -> Recipe:
+    """The recipe with the options and settings that were told; runs to learn from are gathered."""
     known = game.recipe(recipe)
-    options = options or TrainOptions()
     if options.opponents is not None:
         options = replace(options, opponents=_met(game, run, options.opponents))
     if runs := _runs(options.start):
@@ -59,13 +67,19 @@ def train(
         raise InputError(
             f"'{options.start}' is scripted and cannot be refined; name a trained model"
         )
-    read = {run.place(path): path for paths in chosen.inputs(run).values() for path in paths}
-    all_settings = {"game": game.name, "recipe": recipe, "seed": seed, **chosen.settings()}
-    begin(out, "train", all_settings, inputs=read, resume=resume)
-    evaluation = chosen.fit(
-        TrainingJob(run=run, out=out, seed=seed, device=device, workers=worker, progress=progress)
-    )
-    finish(out, evaluation=evaluation)
+    return chosen
+
+
+def fitted(
+    game: Game, name: str, recipe: Recipe, job: TrainingJob, stage: str, *, resume: bool = True
+) -> dict[str, Any]:
+    """Train into the job's folder, with a manifest that names all that is read; the evaluation."""
+    run = job.run
+    read = {run.place(path): path for paths in recipe.inputs(run).values() for path in paths}
+    settings = {"game": game.name, "recipe": name, "seed": job.seed, **recipe.settings()}
+    begin(job.out, stage, settings, inputs=read, resume=resume)
+    evaluation = recipe.fit(job)
+    finish(job.out, evaluation=evaluation)
     return evaluation
 
 
@@ -136,7 +150,7 @@ def trained_with(model: Path) -> tuple[Game, Recipe, dict[str, Any]]:
 
 def run_of_model(model: Path) -> Run:
     """The run that a model is of."""
-    return Run(model.resolve().parent.parent)
+    return TuningFolder.run_of(model) or Run(model.resolve().parent.parent)
 
 
 def _judged(game: Game, recipe: Recipe, model: Path) -> Judged:

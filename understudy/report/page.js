@@ -7,7 +7,23 @@ document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll(".chart.lines").forEach(switches);
   document.querySelectorAll("table.sortable").forEach(sortable);
   contents(document.querySelector("body > nav"));
+  reachable();
+  window.addEventListener("resize", reachable);
 });
+
+// What can be scrolled sideways can be by keys, too.
+function reachable() {
+  for (const area of document.querySelectorAll(".scroll, body > nav")) {
+    const scrolls = area.scrollWidth > area.clientWidth + 1;
+    if (scrolls && !area.querySelector("a[href], [tabindex]")) {
+      area.tabIndex = 0;
+      area.setAttribute("role", "region");
+      area.setAttribute("aria-label", area.closest("figure")?.querySelector("figcaption")?.textContent || "Table");
+    } else if (area.getAttribute("role") === "region") {
+      area.removeAttribute("tabindex");
+    }
+  }
+}
 
 function element(kind, parent, text = "", color = "") {
   const made = document.createElement("div");

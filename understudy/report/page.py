@@ -17,6 +17,7 @@ _POLICY = (
     "default-src 'none'; style-src {style}; script-src {script}; "
     "img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'"
 )
+MOST_FINDINGS = 3
 _HEAD_PART = re.compile(r"<(style|script)>(.*?)</\1>", re.DOTALL)
 _TAG = re.compile(r"<[a-z][^<>]*>")  # no attribute holds a < or >: they are escaped
 _STYLE = re.compile(r' style="([\w\s.,:;%()#+-]*)"')
@@ -36,6 +37,8 @@ class Panel:
     Panels with the same head share one copy."""
     wide: bool = False
     """Take the whole width of the page."""
+    finding: str = ""
+    """What came out, in one plain sentence; the first few of a page stand at its top."""
 
 
 def page(title: str, subtitle: str, panels: Sequence[Panel], tab: str = "") -> str:
@@ -46,8 +49,10 @@ def page(title: str, subtitle: str, panels: Sequence[Panel], tab: str = "") -> s
         for name, panel in zip(names, panels, strict=True)
     )
     cards = "".join(_card(name, panel) for name, panel in zip(names, panels, strict=True))
+    told = [panel.finding for panel in panels if panel.finding][:MOST_FINDINGS]
+    found = "".join(f'<p class="finding">{escape(line)}</p>' for line in told)
     body = (
-        f"<header><h1>{escape(title)}</h1><p>{escape(subtitle)}</p></header>"
+        f"<header><h1>{escape(title)}</h1>{found}<p>{escape(subtitle)}</p></header>"
         f'<nav aria-label="Contents">{links}</nav>'
         f"<main>{cards or NOTHING}</main>"
     )

@@ -1,6 +1,6 @@
 """Panels for runs of any game: strength in pairs, training, samples, how it was made."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,15 @@ from typing import Any
 from understudy.data.integrity.json_files import read_lines
 from understudy.data.integrity.shapes import MetricsLine
 from understudy.data.results import WinRate
-from understudy.data.runs import ModelFolder, Run, read_manifest
+from understudy.data.runs import LeagueFolder, ModelFolder, Run, read_manifest
 from understudy.redaction import redacted_command
 from understudy.report import charts
 from understudy.report.league.panels import comparison_panel, league_panels
 from understudy.report.page import Panel
 from understudy.report.training import training_panels
+
+MOST_NAMED = 4
+"""Opponents in a sentence."""
 
 
 def subtitle(game: str, about: str) -> str:
@@ -58,8 +61,14 @@ def _part_name(folder: Path, part: Path) -> str:
     return " / ".join([folder.name, *steps])
 
 
-def strength_panel(name: str, rates: list[WinRate]) -> Panel:
-    """Who beats whom, in games of two."""
+def trained_in(run: Run) -> set[str]:
+    """Everybody who was trained in a run, by name: its models, and the players of its leagues."""
+    leagues = (LeagueFolder(folder).players for folder in run.leagues.glob("*/"))
+    return {path.name for place in (run.models, *leagues) for path in place.glob("*/")}
+
+
+def strength_panel(name: str, rates: list[WinRate], trained: Collection[str] = ()) -> Panel:
+    """Who beats whom, in games of two; the strongest of those `trained` is what is told of."""
     players = sorted(
         {rate.player for rate in rates}, key=lambda player: -_mean_points(rates, player)
     )
@@ -111,7 +120,30 @@ def strength_panel(name: str, rates: list[WinRate]) -> Panel:
         note="Points are wins plus half the draws. Each seed is played twice with sides swapped; "
         "low and high bound the 95 % interval, bootstrapped by seed.",
         wide=True,
+        finding=strength_finding(rates, players, trained),
     )
+
+
+def strength_finding(
+    rates: Sequence[WinRate], players: Sequence[str], trained: Collection[str]
+) -> str:
+    """How the strongest of those trained, or of all, fares against a few others, in a sentence.
+
+    `players` come strongest first; so do those it is said to have met, trained ones before others.
+    """
+    player = next((one for one in players if one in trained), players[0])
+    met = {rate.opponent: rate for rate in rates if rate.player == player}
+    others = sorted(met, key=lambda one: (one not in trained, players.index(one)))
+    words = {1: "beats", 0: "is level with", -1: "loses to"}
+    told = list[str]()
+    for other in others[:MOST_NAMED]:
+        points = met[other].points
+        sign = (points.low > 0.5) - (points.high < 0.5)
+        low, value, high = (f"{100 * part:.0f}" for part in (points.low, points.value, points.high))
+        told.append(f"{words[sign]} {other} {value} % [{low}, {high}]")
+    rest = f", and met {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+    matches = next(iter(met.values())).matches
+    return f"{player} {', '.join(told)}{rest}: points of {matches:,} matches each."
 
 
 def _mean_points(rates: list[WinRate], player: str) -> float:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from understudy.data.runs import Run
     from understudy.pipeline.game import Schedule
+    from understudy.terminal.options import Working
 
 Command = Callable[..., None]
 Options = Callable[..., dict[str, Any]]
@@ -36,6 +37,10 @@ class Commands:
     options: Mapping[str, Options] = field(default_factory=dict)
     """By `encode` or `train`: a function of the game that was named and of options to add, which
     makes of them what the stage is told. It is asked whatever the game, so that it can refuse."""
+    tuned: "Mapping[str, Callable[[Run, dict[str, Any], Working], None]]" = field(
+        default_factory=dict
+    )
+    """What else than recipes `tune` can be asked for, by name, and what it is then told."""
     print_evaluation: Callable[[Mapping[str, Any]], None] | None = None
     """How `train` shows what came out; None: as for every game."""
     plan: Plan | None = None

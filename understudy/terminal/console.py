@@ -64,7 +64,7 @@ def next_step(run: Run, game: str, *commands: str) -> None:
         return
     elsewhere = "" if run == Run.of(game) else f" --out {run.folder}"
     for command in commands:
-        place = "" if command.startswith("report ") else elsewhere
+        place = "" if command.startswith(("report ", "evaluate ")) else elsewhere
         out_console.print(
             f"Next: understudy {command}{place}", highlight=False, markup=False, soft_wrap=True
         )

@@ -7,14 +7,43 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.errors import InputError
-from understudy.pipeline.game import families, modules
+from understudy.pipeline.game import families, load, modules
 
 if TYPE_CHECKING:  # heavy; `--help` must answer at once
     from understudy.data.runs import Run
 
+
+def _games_like(incomplete: str) -> list[str]:
+    """For the shell that completes what is typed."""
+    known = [*modules(), *(f"{family}:" for family in families())]
+    return [name for name in known if name.startswith(incomplete)]
+
+
+def _recipes_like(context: typer.Context, incomplete: str) -> list[str]:
+    """The recipes of the game that was typed before."""
+    try:
+        known = load(context.params["game"]).recipes()
+    except Exception:  # no game of ours: there is nothing to complete, and nobody to tell
+        return []
+    return [name for name in known if name.startswith(incomplete)]
+
+
 *_FIRST, _LAST = [*modules(), *(f"{family}:NAME" for family in families())]
 GameArg = Annotated[
-    str, typer.Argument(metavar="GAME", help=f"Which game: {', '.join(_FIRST)} or {_LAST}.")
+    str,
+    typer.Argument(
+        metavar="GAME",
+        help=f"Which game: {', '.join(_FIRST)} or {_LAST}.",
+        autocompletion=_games_like,
+    ),
+]
+RecipeArg = Annotated[
+    str,
+    typer.Argument(
+        metavar="RECIPE",
+        help="How: a name from `understudy recipes GAME`.",
+        autocompletion=_recipes_like,
+    ),
 ]
 OutOption = Annotated[
     Path | None,

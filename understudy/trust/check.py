@@ -118,6 +118,11 @@ def _json(shape: Any) -> Callable[[Path], None]:
     return reads
 
 
+def _summary(path: Path) -> None:
+    """Of a league, or of a search for settings."""
+    _json(LeagueSummary if path.parent.parent.name == "leagues" else Named)(path)
+
+
 def _lines(shape: Any) -> Callable[[Path], None]:
     def reads(path: Path) -> None:
         read_lines(path, shape, _AGAIN)
@@ -196,7 +201,7 @@ _READERS: Mapping[str, Callable[[Path], None]] = {
     MANIFEST: _json(Manifest),
     "evaluation.json": _json(Evaluation),
     "league_state.json": _json(LeagueState),
-    "summary.json": _json(LeagueSummary),
+    "summary.json": _summary,
     "import-*.json": _json(ImportNote),
     "*.json": _json(Named),
     "metrics.jsonl": _lines(MetricsLine),

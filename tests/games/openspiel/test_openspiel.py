@@ -155,7 +155,7 @@ def test_a_tree_is_measured_by_random_descents():
 def test_learning_by_play_makes_kuhn_poker_less_exploitable(tmp_path):
     game = "openspiel:kuhn_poker"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+        patch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
         for command in (
             f"record {game} --matches 300",
             f"encode {game}",

@@ -206,7 +206,7 @@ def run(tmp_path_factory):
     """A toy recorded, cloned and refined in no time."""
     folder = tmp_path_factory.mktemp("guess") / "run"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+        patch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
         for command in (
             f"record {GUESS.name} --matches 200",
             f"encode {GUESS.name}",

@@ -22,7 +22,7 @@ from understudy.learn.supervised.objective import Objective
 @pytest.fixture(autouse=True)
 def no_tensorboard(monkeypatch):
     """It takes a second to import."""
-    monkeypatch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+    monkeypatch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
 
 
 def drawn(rows=64, hidden=(8,)):

@@ -30,7 +30,7 @@ AGAIN = "Start over: the same command with --fresh"
 @pytest.fixture(autouse=True)
 def no_tensorboard(monkeypatch):
     """It takes a second to import; `test_metrics_log.py` looks at it."""
-    monkeypatch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+    monkeypatch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
 
 
 class StoppedError(Exception):
@@ -116,7 +116,7 @@ from understudy.learn import metrics_log
 from understudy.learn.supervised.cloning import Cloning
 from understudy.learn.supervised.recipe import PolicyRecipe
 
-metrics_log._tensorboard = lambda folder, step: None
+metrics_log.tensorboard = lambda folder, step: None
 torch.set_num_threads(1)
 save, calls = torch.save, []
 
@@ -392,3 +392,22 @@ def test_the_learning_rate_rises_then_falls(recipe):
     assert learning_rate(recipe, 12) == pytest.approx(0)
     steady = replace(recipe, cosine=False, warmup=0)
     assert {learning_rate(steady, step) for step in range(12)} == {0.01}
+
+
+def test_the_rate_falls_in_stages_of_equal_length(recipe):
+    staged = replace(recipe, steps=9, warmup=0, rate_stages=(1.0, 0.5, 0.25))
+    factors = [learning_rate(staged, step) / staged.learning_rate for step in range(9)]
+    assert factors == [1.0] * 3 + [0.5] * 3 + [0.25] * 3
+    assert "cosine" not in staged.settings() and staged.settings()["rate_stages"]
+    assert "rate_stages" not in recipe.settings()  # so that trainings begun before go on
+    with pytest.raises(ValueError, match="rate_stages must be above 0"):
+        replace(recipe, rate_stages=(1.0, 0.0))
+
+
+def test_every_kth_weights_are_kept_and_nothing_else_changes(samples, recipe, whole, tmp_path):
+    out = tmp_path / "toy"
+    fit(replace(recipe, keep_every=5), samples, out, seed=1)
+    kept = sorted((out / "kept").iterdir())
+    assert [path.name for path in kept] == ["toy-000005", "toy-000010"]
+    assert not torch.equal(*(next(load_policy(one, TOY).parameters()) for one in kept))
+    assert_same_training(out, whole)

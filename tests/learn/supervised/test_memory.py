@@ -30,7 +30,7 @@ ALL = 10_000  # rows or sequences at a time
 @pytest.fixture(autouse=True)
 def no_tensorboard(monkeypatch):
     """It takes a second to import."""
-    monkeypatch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+    monkeypatch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ ALL = 10_000
 @pytest.fixture(autouse=True)
 def no_tensorboard(monkeypatch):
     """It takes a second to import."""
-    monkeypatch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+    monkeypatch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
 
 
 def ends(rows):

@@ -357,3 +357,12 @@ class TunedNumbers(TypedDict):
     """What a search has found."""
 
     numbers: dict[str, dict[str, float]]
+
+
+class TuningTrial(TypedDict):
+    """A line of trials.jsonl."""
+
+    number: int
+    settings: Named
+    value: float | None
+    fault: NotRequired[str]

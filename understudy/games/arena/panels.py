@@ -8,7 +8,7 @@ from understudy.games.arena.data.tables import RESULTS
 from understudy.games.arena.replay import recorded_matches, replay
 from understudy.games.arena.viewer import replay_panel
 from understudy.report.page import Panel
-from understudy.report.run import strength_panel
+from understudy.report.run import strength_panel, trained_in
 
 MAX_REPLAYS = 6
 
@@ -16,7 +16,7 @@ MAX_REPLAYS = 6
 def panels(run: Run) -> list[Panel]:
     """Strength, then replays; none without results and recordings."""
     strength = [
-        strength_panel(name, win_rates(results))
+        strength_panel(name, win_rates(results), trained_in(run))
         for name, results in results_of(run, RESULTS).items()
     ]
     return [*strength, *_replays(run)]

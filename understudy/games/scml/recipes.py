@@ -95,6 +95,12 @@ RECIPES: Final[dict[str, Recipe]] = {
         l3=replace(l3, steps=600, batch_size=1_024, hidden=(128, 128), evaluate_every=200),
         l4=replace(l4, steps=300, batch_size=256, evaluate_every=100),
     ),
+    "hrl-xf-clone": WholeRecipe(
+        description="a champion from its recordings, small enough to play as company in training",
+        l2=replace(l2, steps=1_000),
+        l3=replace(l3, steps=6_000, batch_size=1_024, hidden=(192, 192), evaluate_every=1_000),
+        l4=replace(l4, steps=300, batch_size=256, evaluate_every=100),
+    ),
     "hrl-xf-oneshot": WholeRecipe(
         description="all of it for OneShot, whose days are short: smaller, as the shipped weights",
         l2=replace(l2, steps=500),
@@ -102,6 +108,11 @@ RECIPES: Final[dict[str, Recipe]] = {
         l4=replace(l4, steps=300, batch_size=256, evaluate_every=100),
     ),
     "online": online,
+    "online-clones": replace(
+        online,
+        description="the same, a quarter of the rivals played by clones of champions of 2026",
+        online=replace(online.online, company=replace(online.online.company, cloned=0.25)),
+    ),
     "online-vtrace": replace(
         online,
         description="the same by V-trace",

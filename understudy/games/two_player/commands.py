@@ -55,7 +55,7 @@ def plan(
     name: str, run: "Run", purpose: int, players: Sequence[str] | None, options: Mapping[str, Any]
 ) -> "Schedule":
     """Matches of a game of two; `options` are `matches`, `seed`, to record `opponents`, `more`."""
-    from understudy.data.growth import grown
+    from understudy.data.manifests import grown
     from understudy.data.runs import COMPETE
     from understudy.pipeline import pairings
     from understudy.pipeline.players import resolve
@@ -92,7 +92,7 @@ def recording(name: str) -> Command:
         if logs is not None:
             read_logs(name, out, logs, working)
             return
-        from understudy.data.growth import grown
+        from understudy.data.manifests import grown
         from understudy.pipeline import pairings
         from understudy.pipeline import record as record_stage
 

@@ -233,7 +233,8 @@ class _Plain:
 
     def panels(self, run: Run) -> "list[Panel]":
         """Who beats whom."""
-        from understudy.report.run import strength_panel
+        from understudy.report.run import strength_panel, trained_in
 
+        trained = trained_in(run)
         found = results_of(run, self.results)
-        return [strength_panel(name, win_rates(results)) for name, results in found.items()]
+        return [strength_panel(name, win_rates(rows), trained) for name, rows in found.items()]

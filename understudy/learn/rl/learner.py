@@ -19,6 +19,7 @@ from torch import Tensor
 from understudy.data.players import PlayerRef
 from understudy.learn.checkpoint import as_arrays, as_tensors
 from understudy.learn.policy import FactoredPolicy, load_policy
+from understudy.learn.rates import stage
 from understudy.learn.rl.acting.actors import Actors
 from understudy.learn.rl.acting.job import Job, Rollout
 from understudy.learn.rl.acting.opponents import Opponent, packed, unpacked
@@ -166,7 +167,8 @@ class Learner:
     def learning_rates(self) -> tuple[float, float]:
         """The policy's and the critic's in this iteration."""
         recipe = self.recipe
-        left = 1 - recipe.decay * self.iteration / recipe.iterations
+        done = self.iteration / recipe.iterations
+        left = stage(recipe.rate_stages, done) if recipe.rate_stages else 1 - recipe.decay * done
         own = 0.0 if self.iteration < recipe.critic_first else recipe.learning_rate
         return left * own, left * recipe.critic_learning_rate
 

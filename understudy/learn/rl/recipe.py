@@ -7,6 +7,7 @@ from understudy.data.players import PlayerRef, code_stamps
 from understudy.data.runs import Run
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
+from understudy.learn.rates import require_stages
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, start_weights, started
 from understudy.learn.rl.env import SELF, MakeEnv
 from understudy.learn.rl.losses.common import OnlineObjective
@@ -78,12 +79,18 @@ class RLRecipe:
     """Adam's least denominator. Up: smaller steps where gradients are tiny."""
     decay: float = 1.0
     """The part of the learning rate that is lost by the end, along a line. 1: it falls to 0."""
+    rate_stages: tuple[float, ...] = ()
+    """Instead of the fall along a line, by how much the learning rate is multiplied in each of so
+    many equal parts of the training: 1,0.3,0.1. None: one part."""
     gradient_norm_max: float = 1.0
     """Down: a rare odd batch moves the weights less; far down, every batch does."""
     log_every: int = 10
     """Iterations between lines of the log. Changes nothing that is learnt."""
     checkpoint_every: int = 50
     """Iterations between checkpoints. Changes nothing that is learnt."""
+    keep_every: int = 0
+    """Iterations between weights that are kept for good, in kept/, each a model that can play. 0:
+    none. Changes nothing that is learnt."""
 
     def __post_init__(self) -> None:
         counts = ("iterations", "rollouts", "updates", "matches", "steps", "replay")
@@ -93,6 +100,7 @@ class RLRecipe:
         for name in ("uses", "learning_rate", "critic_learning_rate", "gradient_norm_max"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        require_stages(self.rate_stages, self.keep_every)
         if not 0 < self.discount <= 1:
             raise ValueError(f"discount must lie in (0, 1], got {self.discount}")
         if self.uses > self.updates:
@@ -126,7 +134,8 @@ class RLRecipe:
     def settings(self) -> dict[str, Any]:
         """Everything that decides what comes out, as plain values."""
         chosen = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        for name in ("description", "log_every", "checkpoint_every"):
+        aside = ("description", "log_every", "checkpoint_every", "keep_every")
+        for name in (*aside, "decay" if self.rate_stages else "rate_stages"):
             del chosen[name]
         return chosen | {
             "decisions": f"{self.decisions.table.full_name} version {self.decisions.table.version}",

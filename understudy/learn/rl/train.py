@@ -4,6 +4,7 @@ out/checkpoint.pt         all that is needed to go on; the only file read when r
 out/weights.safetensors   the policy as of the last checkpoint, in the end the result
 out/metrics.jsonl         one line per few iterations; out/tensorboard/ has the same
 out/evaluation.json       how it fared in its last matches; written last
+out/kept/NAME-ITERATION/  weights of earlier iterations, where asked for
 """
 
 import time
@@ -77,6 +78,8 @@ class _Training:
                 metrics = self._measure(now - logged)
                 logger.write(learner.iteration, metrics)
                 logged = now
+            if recipe.keep_every and learner.iteration % recipe.keep_every == 0:
+                save_policy(ModelFolder(self.out).kept(learner.iteration), learner.policy)
             if last or learner.iteration % recipe.checkpoint_every == 0:
                 self.save()
             if progress is not None:

@@ -5,6 +5,7 @@
     out/last.safetensors      the network at the end
     out/metrics.jsonl         one line per evaluation; out/tensorboard/ has the same
     out/evaluation.json       the best network on the validation and test splits; written last
+    out/kept/NAME-STEP/       weights of earlier steps, where asked for
 
 Every step is a function of the checkpoint before it: batches depend on (seed, step), and so does
 the learning rate; weights, optimiser, random state and running means are in the checkpoint.
@@ -34,6 +35,7 @@ from understudy.learn.checkpoint import (
 )
 from understudy.learn.metrics_log import MetricsLogger
 from understudy.learn.policy import misfits
+from understudy.learn.rates import stage
 from understudy.learn.recipe import START_OVER, Progress, TrainingJob
 from understudy.learn.supervised.task import B, N, OptimizerSettings, TrainingTask
 
@@ -133,6 +135,8 @@ class Training(Generic[N, B]):
                 metrics = self.evaluate() | {"samples_per_second": rate, "seconds": clock.seconds()}
                 logger.write(at.step, metrics)
                 clock.restart()
+            if settings.keep_every and at.step % settings.keep_every == 0:
+                self.task.save(ModelFolder(self.out).kept(at.step), self.network, WEIGHTS)
             if is_last or self._is_stale() or at.step % settings.checkpoint_every == 0:
                 at.seconds = clock.seconds()
                 self.save()
@@ -240,8 +244,10 @@ class Clock:
 
 
 def learning_rate(settings: OptimizerSettings, step: int) -> float:
-    """A straight rise over `warmup` steps, then half a cosine down to 0, or flat."""
+    """A straight rise over `warmup` steps, then half a cosine down to 0, by stages, or flat."""
     rate = settings.learning_rate * min(1.0, (step + 1) / max(1, settings.warmup))
+    if settings.rate_stages:
+        return rate * stage(settings.rate_stages, step / settings.steps)
     if settings.cosine:
         rate *= (1 + math.cos(math.pi * min(1.0, step / settings.steps))) / 2
     return rate

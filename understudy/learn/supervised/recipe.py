@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -49,6 +49,9 @@ class PolicyRecipe(OptimizerSettings):
     """Recorded matches whose statistic is a plan; in play one is drawn for each match. Up: more
     ways to play. 0: none; a model to go on from keeps its own."""
 
+    measure: ClassVar = ("objective", "players", "statistic", "plans")
+    """Settings that change what the validation loss measures."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         for name, least in (("memory", 0), ("sequence", 1), ("burn_in", 0), ("plans", 0)):
@@ -78,10 +81,11 @@ class PolicyRecipe(OptimizerSettings):
 
     def _idle(self) -> tuple[str, ...]:
         """Settings that decide nothing."""
+        always = ("description", "keep_every", "cosine" if self.rate_stages else "rate_stages")
         if self.start is not None:  # the model has hidden layers, and may have memory and plans
-            return ("description", "hidden")
+            return (*always, "hidden")
         remembering = () if self.memory else ("memory", "sequence", "burn_in")
-        return ("description", *remembering, *(() if self.plans else ("plans", "statistic")))
+        return (*always, *remembering, *(() if self.plans else ("plans", "statistic")))
 
     def with_options(self, name: str, options: TrainOptions) -> "PolicyRecipe":
         """With a memory or plans, with given weights, or on from another model than its own."""

@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 from torch import nn
 
 from understudy.learn.base import Loss
+from understudy.learn.rates import require_stages
 from understudy.learn.supervised.stream import WINDOW_ROWS, Rows, Stream
 
 N = TypeVar("N", bound=nn.Module)
@@ -30,12 +31,18 @@ class OptimizerSettings:
     """Steps over which the learning rate grows from near 0. Up: a gentler start."""
     cosine: bool = True
     """Let the learning rate fall to 0 along half a cosine; otherwise it stays."""
+    rate_stages: tuple[float, ...] = ()
+    """Instead of the cosine, by how much the learning rate is multiplied in each of so many equal
+    parts of the training: 1,0.3,0.1. None: one part."""
     gradient_norm_max: float = 10.0
     """Down: a rare odd batch moves the weights less; far down, every batch does."""
     evaluate_every: int = 250
     """Steps between looks at the validation split. Down: a finer curve, more time spent on it."""
     checkpoint_every: int = 250
     """Steps between checkpoints. Down: less to repeat after a stop, more writing."""
+    keep_every: int = 0
+    """Steps between weights that are kept for good, in kept/, each a model that can play. 0: none.
+    Changes nothing that is learnt."""
     patience: int | None = None
     """Evaluations without a better validation loss before stopping. None: never stop early."""
     players: tuple[str, ...] | None = None
@@ -47,6 +54,7 @@ class OptimizerSettings:
         for name in ("steps", "batch_size", "evaluate_every", "checkpoint_every", "window_rows"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        require_stages(self.rate_stages, self.keep_every)
         if self.learning_rate <= 0 or self.gradient_norm_max <= 0:
             raise ValueError("learning_rate and gradient_norm_max must be above 0")
         if self.patience is not None and self.patience < 1:

@@ -100,7 +100,7 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
     rows += [
         _against(_label("best response", target, fresh), found) for target, found in fresh.items()
     ]
-    weak = _rates(rows, "Win rates that tell of weakness")
+    weak = _rates(rows, "How often the main agent wins against those that tell of its weakness")
     history = charts.line_chart(
         {
             main: [
@@ -130,7 +130,30 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
         "it begins with the imitation or as the main agent itself. Intervals hold 95 %."
     )
     html = charts.tiles(facts) + _named(weak, history)
-    return Panel(f"League: {name}", html, note, head=_style(), wide=True)
+    found = _finding(name, summary)
+    return Panel(f"League: {name}", html, note, head=_style(), wide=True, finding=found)
+
+
+def _finding(name: str, summary: Values) -> str:
+    """How the main agent stands against what the league began with, in a sentence."""
+    mains = [one for one in summary["players"] if "main" in one.get("present", ())]
+    start = [
+        one["name"] for one in summary["players"] if one["rating"] == one["low"] == one["high"]
+    ]
+    if not mains or not start:
+        return ""
+    main, first = mains[0]["name"], start[0]
+    met = [
+        rate for rate in summary["win_rates"] if (rate["player"], rate["opponent"]) == (main, first)
+    ]
+    if not met:
+        return ""
+    mean, low, high = (100 * float(met[0][part]) for part in ("mean", "low", "high"))
+    word = "beats" if low > 50 else "loses to" if high < 50 else "is level with"
+    fresh = [f"{100 * float(one['mean']):.0f} %" for one in summary["best_response"].values()]
+    weak = f"; approximate best responses to it win {' and '.join(fresh)}" if fresh else ""
+    told = f"{word} {first}, which it began as, {mean:.0f} % [{low:.0f}, {high:.0f}]"
+    return f"League {name}: {main} {told}{weak}."
 
 
 def _win_rates(name: str, summary: Values) -> Panel:
@@ -273,7 +296,7 @@ def _highlights(name: str, folder: Path, summary: Values) -> list[Panel]:
         rows.append([one["kind"], words, one["winner"], str(one["round"] or "after"), one["why"]])
     if not rows:
         return []
-    html = charts.table(("", "match", "won by", "round", "why"), rows)
+    html = charts.table(("kind", "match", "won by", "round", "why"), rows)
     return [Panel(f"Matches to watch: {name}", html, wide=True)]
 
 

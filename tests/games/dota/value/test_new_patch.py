@@ -117,6 +117,7 @@ def test_drift_of_a_model_on_another_runs_matches(run, tmp_path):
     by_patch = {line["patch"]: line for line in judged["drift"]}
     trained = json.loads((model / "evaluation.json").read_text())["drift"]
     (same,) = [line for line in trained if line["patch"] == "7.39"]
+    assert same.pop("part") == "test"
     assert by_patch["7.39"] == pytest.approx(same)
     printed = understudy("drift dota --model", model, "--out", run).out
     assert "trained on 7.37, 7.38; 90 matches of training left out" in printed

@@ -24,6 +24,7 @@ from understudy.games.scml.agent.checkpoint import (
     write_checkpoint,
 )
 from understudy.games.scml.agent.hrl import Decision, HRLAgent, L1Agent
+from understudy.games.scml.agent.retrace import retraced
 from understudy.games.scml.agent.trace import (
     CUTS,
     GOAL_NAMES,
@@ -412,10 +413,34 @@ def test_a_trace_on_a_full_disk_holds_whole_lines(tmp_path):
     assert not list(run.recordings.glob("*.parquet"))
 
 
-def test_only_players_with_layers_can_be_traced(tmp_path):
-    done = understudy(f"{RECORD} {tmp_path / 'run'} --agents Greedy --trace")
-    assert_refused(done, "Greedy do not play with it")
-    assert not (tmp_path / "run").exists()
+def test_any_agent_is_traced_from_its_recording(tmp_path):
+    run = Run(tmp_path / "run")
+    done = understudy(f"{RECORD} {run.folder} --agents Greedy,SyncRandom --trace")
+    assert (done.code, done.err) == (0, "")
+    found = read_trace(run.trace)
+    assert {(one.player, one.call) for one in found} == {
+        ("Greedy", "propose"), ("Greedy", "respond"),
+        ("SyncRandom", "first_proposals"), ("SyncRandom", "counter_all"),
+    }  # fmt: skip
+    assert not any(turn.clipped for one in found for turn in one.turns)
+    assert any(one.title.startswith("One day") for one in trace_panels(run))
+
+
+def test_from_a_recording_l1_is_traced_as_it_traced_itself(tmp_path):
+    players = ("L1", "Greedy", "L1", "SyncRandom", "Greedy", "SyncRandom")
+    plan = replace(PLAN, trace=tmp_path / "trace.jsonl", players=tuple(map(PlayerRef, players)))
+    played = play.play((plan,))
+    itself = [one for one in read_trace(plan.trace) if one.player == "L1"]
+    recalled = list(retraced(played.recordings, frozenset({"L1"})))
+    assert len(itself) > 50
+
+    def known(decided):  # offers that others think about are in the mask of play alone
+        turns = [turn._replace(may_accept=None, may_days=()) for turn in decided.turns]
+        wishes = [turn._replace(wish="", wish_offer=None, clipped=False, cuts=()) for turn in turns]
+        return decided._replace(turns=tuple(wishes))
+
+    by_place = sorted(map(known, itself), key=lambda one: (one.agent, one.number))
+    assert list(map(known, recalled)) == by_place
 
 
 def test_deals_without_a_recording_are_those_accepted(tmp_path):

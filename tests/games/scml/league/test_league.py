@@ -16,7 +16,7 @@ from understudy.games.scml.league.duels import compared, duel, play_pairings
 from understudy.games.scml.league.training import among_opponents, train
 from understudy.games.scml.learning.online.fields import Company
 from understudy.games.scml.learning.online.learner import LearnerSettings
-from understudy.games.scml.learning.online.notebook import Played
+from understudy.games.scml.learning.online.rollout_buffer import Played
 from understudy.league.interface import LearnerJob, Opponent, Pairing
 from understudy.league.matches import tallies
 from understudy.league.rules import Overrides
@@ -106,7 +106,7 @@ def test_a_training_job_learns_l3_alone_and_always_the_same(tmp_path: Path) -> N
     assert train(SMALL, again).metrics != found[0].metrics
 
 
-def test_only_an_exploiter_is_praised_for_being_above(tmp_path: Path) -> None:
+def test_only_an_exploiter_is_rewarded_for_being_above(tmp_path: Path) -> None:
     steward = Opponent(PlayerRef("Steward"), 1.0)
     played = read_checkpoint(SHIPPED)
     plain, rival = (

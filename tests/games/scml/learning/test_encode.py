@@ -16,6 +16,7 @@ from understudy.data.runs import Run
 from understudy.data.samples import unpack_legal
 from understudy.data.splits import split_of
 from understudy.games.scml.domain import ACCEPT, BUCKETS, END, REJECT, SafetySettings
+from understudy.games.scml.learning.dataset import risk_of
 from understudy.games.scml.learning.encode import encode, summarise
 from understudy.games.scml.learning.goal_labels import Days, GoalSettings
 from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_OPTIONS, ROUND_SAMPLES
@@ -345,18 +346,21 @@ def test_counts_add_up(worlds):
         assert parts == whole["decisions"]
 
 
-def test_a_recorded_run_is_encoded_and_reads_back_as_it_was(recordings, tmp_path):
+@pytest.mark.parametrize("risk", [0.0, 0.3])
+def test_a_recorded_run_is_encoded_and_reads_back_as_it_was(recordings, tmp_path, risk):
     run = Run(tmp_path)
     for table in RECORDINGS:
         path = shards.shard_path(run.recordings, table, "00000")
         path.parent.mkdir(exist_ok=True)
         shards.write_shard(path, recordings[table.name])
-    counts = encode_stage.encode(games.load("scml"), run, worker=0, quiet=True)
-    samples = encode(recordings, None)
+    told = {"risk": risk} if risk else {}
+    counts = encode_stage.encode(games.load("scml"), run, worker=0, quiet=True, options=told)
+    samples = encode(recordings, None, risk)
     assert counts == summarise(recordings, samples)
     for table in (ROUND_SAMPLES, DAY_START_SAMPLES):
         back = shards.read_shard(shards.shard_path(run.samples, table, "00000"), table)
         assert back.equals(samples[table.name])
+        assert risk_of(run.samples, table) == risk
 
 
 # --- goals ---------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from understudy.games.scml.learning.encode import encode
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import MAX_NEGOTIATIONS, decision_reader
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE
-from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.learning.samples import DAY_START_SAMPLES, RISK_NOTE, ROUND_SAMPLES
 from understudy.games.scml.recipes import RECIPES
 from understudy.games.scml.tournament import play
 from understudy.games.scml.view import columns as p
@@ -46,7 +46,7 @@ PLAYERS = ("Steward", "Greedy", "SyncRandom")
 
 @pytest.fixture(autouse=True)
 def no_tensorboard(monkeypatch):
-    monkeypatch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+    monkeypatch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +211,7 @@ def trained(samples, tmp_path_factory):
     run = Run(tmp_path_factory.mktemp("trained"))
     shutil.copytree(samples, run.samples)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(metrics_log, "_tensorboard", lambda folder, step: None)
+        patch.setattr(metrics_log, "tensorboard", lambda folder, step: None)
         fit(WHOLE, run.samples, run.model("hrl-xf"))
     return run
 
@@ -242,8 +242,29 @@ def test_layers_not_made_for_each_other_are_not_joined(run):
         joined(l2, replace(l3, about=replace(l3.about, goals=False)), l4)
     with pytest.raises(InputError, match="different horizons"):
         joined(l2, l3, replace(l4, about=replace(l4.about, horizons=(0,))))
+    with pytest.raises(InputError, match="different risks"):
+        joined(l2, l3, replace(l4, about=replace(l4.about, risk=0.5)))
     with pytest.raises(InputError, match="lack layer l2"):
         joined(l4, l3, l4)
+
+
+def test_layers_say_the_risk_of_their_samples(recordings, samples, tmp_path):
+    risky = tmp_path / "samples"
+    for path in samples.glob("*.parquet"):
+        table = ROUND_SAMPLES if path.name.startswith("rounds") else DAY_START_SAMPLES
+        rows = read_shard(path, table)
+        noted = rows.replace_schema_metadata({**rows.schema.metadata, RISK_NOTE: "0.3"})
+        write_shard(risky / path.name, noted)
+    for name, recipe in (("l2", small(RECIPES["l2"])), ("l3", L3), ("l4", small(RECIPES["l4"]))):
+        fit(recipe, risky, tmp_path / name)
+        assert read_checkpoint(tmp_path / name).about.risk == 0.3
+    with pytest.raises(
+        InputError, match=r"risk of 0\.3, the samples have 0\..*--risk 0\.3 --fresh"
+    ):
+        fit(replace(RECIPES["dagger"], init=tmp_path / "l3"), samples, tmp_path / "dagger")
+    shutil.copy(samples / "rounds-00000.parquet", risky / "rounds-00000.parquet")
+    with pytest.raises(InputError, match=r"different risks, 0 and 0\.3"):
+        fit(L3, risky, tmp_path / "mixed")
 
 
 def test_a_trained_agent_is_judged_again_layer_by_layer(run):

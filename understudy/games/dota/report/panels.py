@@ -265,11 +265,12 @@ def _comparison_panel(name: str, evaluation: dict[str, Any]) -> Panel:
         curve, title="Predicted and observed", x_label="predicted", y_label="observed"
     )
     drift = charts.table(
-        ("patch", "matches", "slope", "low", "high", "verdict"),
+        ("patch", "matches of", "matches", "slope", "low", "high", "verdict"),
         [
-            tuple(
-                row[part]
-                for part in ("patch", "matches", "slope", "slope_low", "slope_high", "verdict")
+            (
+                row["patch"],
+                row.get("part"),
+                *(row[part] for part in ("matches", "slope", "slope_low", "slope_high", "verdict")),
             )
             for row in evaluation["drift"]
         ],
@@ -277,6 +278,19 @@ def _comparison_panel(name: str, evaluation: dict[str, Any]) -> Panel:
     return Panel(
         f"Value: {name}",
         charts.table(names, rows) + chart + drift,
-        note="Differences in log loss with 95 % intervals, bootstrapped by match.",
+        note="Differences in log loss with 95 % intervals, bootstrapped by match. Below, whether "
+        "leads still mean what they meant (slope 1), by patch, on matches it never learnt from; "
+        "those of validation stopped its training.",
         wide=True,
+        finding=_finding(name, evaluation["line_up"]),
     )
+
+
+def _finding(name: str, line_up: dict[str, Any]) -> str:
+    """How our best compares with the plain baseline, in a sentence."""
+    if (best := line_up.get("best")) is None:
+        return ""
+    mean, low, high = (best["beside_bar"][part] for part in ("mean", "low", "high"))
+    word = "better than" if high < 0 else "worse than" if low > 0 else "not told apart from"
+    loss = f"log loss {best['log_loss']:.4f}, {mean:+.4f} [{low:+.4f}, {high:+.4f}]"
+    return f"{name}: our best model is {word} a regression on seven features ({loss})."

@@ -151,7 +151,8 @@ def drift_table(evaluation: Mapping[str, Any]) -> "Table":
         slope = f"{row['slope']:.2f} ({row['slope_low']:.2f} to {row['slope_high']:.2f})"
         share = f"{row['out_of_range']:.1%}"
         loss = _short(row["log_loss"])
-        table.add_row(row["patch"], f"{row['matches']:,}", loss, slope, share, row["verdict"])
+        patch = f"{row['patch']} {row['part']}" if "part" in row else row["patch"]
+        table.add_row(patch, f"{row['matches']:,}", loss, slope, share, row["verdict"])
     return table
 
 

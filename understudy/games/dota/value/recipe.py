@@ -8,7 +8,7 @@ import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,6 +66,9 @@ class ValueRecipe:
     models: Mapping[str, Model] = field(default_factory=_compared_models)
     turns: int = 20
     """Draws of few matches for each size of the few-shot curve. Up: smoother, slower."""
+
+    measure: ClassVar = ("split", "test")
+    """Settings that change what the validation loss measures."""
 
     def settings(self) -> dict[str, Any]:
         """Everything but the description."""
@@ -270,10 +273,10 @@ def _summed_up(rows: list[dict[str, float]]) -> dict[str, Any]:
 
 def _drift(model: Fitted, train: Samples, val: Samples, test: Samples, seed: int) -> list[Any]:
     """On matches the model never saw."""
-    begun = [part.begun() for part in (val, test)]
+    begun = {"validation": val.begun(), "test": test.begun()}
     feature_ranges = ranges(train)
     return [
-        line
-        for part in begun
+        {**line, "part": name}  # a patch may have matches in both
+        for name, part in begun.items()
         for line in drift(part, model.predict("y_win", part), feature_ranges, seed=seed)
     ]

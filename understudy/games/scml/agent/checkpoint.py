@@ -125,6 +125,8 @@ def joined(l2: Checkpoint, l3: Checkpoint, l4: Checkpoint) -> Checkpoint:
     }
     if len({one.about.horizons for one in (l2, l3, l4)}) > 1:
         raise InputError("the layers learnt from worlds of different horizons: of other tracks")
+    if len({one.about.risk for one in (l2, l3, l4)}) > 1:
+        raise InputError("the layers learnt with different risks. Encode their samples with one")
     if not l3.about.goals:
         raise InputError(
             "L3 learnt without goals, so it would take no notice of L2. Fill them in and train it "

@@ -102,7 +102,7 @@ class HRLAgent(StdSyncAgent):
         """What lies on the table of each partner, or was accepted and not yet signed."""
         self._stock_falls = False
         self._stock_before = 0
-        self._supplied = np.zeros(LINES, np.int64)
+        self._supply_counts = np.zeros(LINES, np.int64)
 
     def init(self) -> None:
         """The world is there."""
@@ -128,8 +128,8 @@ class HRLAgent(StdSyncAgent):
         # In scml stock never falls. Where it does, production takes from it.
         self._stock_falls = self._stock_falls or stock < self._stock_before
         self._stock_before = stock
-        count_supply(self._supplied, self.awi.current_exogenous_input_quantity)
-        supplied = tuple(self._supplied.tolist())
+        count_supply(self._supply_counts, self.awi.current_exogenous_input_quantity)
+        supplied = tuple(self._supply_counts.tolist())
         self._day_start = day_start_of(self.awi, self._stock_falls, supplied)
         self._set_goals()
         self._memory.open_day(self._day_start, self.awi.my_suppliers)

@@ -2,6 +2,7 @@
 
 import functools
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -30,6 +31,13 @@ CLONE: Final = _WEIGHTS / "hrl-xf-clone.safetensors"
 """The clone of Steward that SHIPPED has learnt on from by play."""
 HRL: Final = "HRL"
 """Who plays with them, by name."""
+CLONES: Final[Mapping[str, Path]] = {
+    "HorizonAwareClone": _WEIGHTS / "horizon-aware-clone.safetensors",
+}
+"""Champions that the compiled world does not have, as networks that learnt from their recordings.
+
+They play Standard worlds. L1's mask is on for them as for HRL: a clone never promises what L1
+forbids, which its original does."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +187,18 @@ def _offer_limits(columns: Packed, turns: Turns, index: int) -> OfferLimits:
 def shipped_for(horizon: int) -> Path:
     """The weights of the package that were trained for worlds with such a horizon."""
     return SHIPPED_ONESHOT if horizon == RULES["oneshot"].horizon else SHIPPED
+
+
+def learnt_players(horizon: int) -> tuple[str, ...]:
+    """Who plays with weights of the package in worlds with such a horizon, by name."""
+    return (HRL,) if horizon == RULES["oneshot"].horizon else (HRL, *CLONES)
+
+
+def packaged(name: str, horizon: int) -> Path | None:
+    """The weights of the package that a player decides by; None: by none."""
+    if name not in learnt_players(horizon):
+        return None
+    return shipped_for(horizon) if name == HRL else CLONES[name]
 
 
 def policy_of(path: Path) -> HRLPolicy:

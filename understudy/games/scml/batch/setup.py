@@ -28,6 +28,8 @@ class Seat:
     """Which of several learners."""
     plans: Plans | None = None
     """Of a Steward, where other than its own."""
+    risk: float | None = None
+    """Of an L1, likewise."""
 
 
 def record_of(
@@ -88,6 +90,8 @@ def set_seat(fixed: Array, index: int, seat: Seat) -> None:
         fixed["numbers"][index] = numbers_of(
             seat.player, seat.plans, int(fixed["level"][index]), int(fixed["levels"])
         )
+        if seat.risk is not None:
+            fixed["numbers"][index, 0] = seat.risk
     else:
         raise InputError(
             f"{seat.player} is not part of the compiled world; there is {', '.join(native)}. "

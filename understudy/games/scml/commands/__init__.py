@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from understudy.games.scml.commands.compete import compete
+from understudy.games.scml.commands.encode import encode_options
 from understudy.games.scml.commands.join import join
 from understudy.games.scml.commands.record import record
 from understudy.games.scml.commands.train import train_options
-from understudy.games.scml.commands.tune import tune
+from understudy.games.scml.commands.tune import STEWARD, tune_options, tune_steward
 from understudy.games.scml.commands.verify import verify
 from understudy.games.scml.commands.worlds import Worlds
 from understudy.terminal.commands import Commands
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
     from understudy.data.runs import Run
     from understudy.pipeline.game import Schedule
 
-__all__ = ["COMMANDS", "Worlds", "compete", "join", "record", "tune", "verify"]
+__all__ = ["COMMANDS", "Worlds", "compete", "join", "record", "verify"]
 
 
 def plan(
     run: "Run", purpose: int, players: Sequence[str] | None, options: Mapping[str, Any]
 ) -> "Schedule":
     """A tournament: `configs`, `seed`, `keep`, and the options of `Worlds`."""
-    from understudy.data.growth import Size, grown
+    from understudy.data.manifests import Size, grown
     from understudy.data.runs import COMPETE, RECORD
     from understudy.games.scml.players.catalogue import best
     from understudy.games.scml.tournament.schedule import schedule
@@ -52,13 +53,13 @@ def strength(results: "pa.Table") -> list[dict[str, Any]]:
 
 
 COMMANDS = Commands(
-    verbs={"record": record, "compete": compete, "verify": verify, "tune": tune, "join": join},
+    verbs={"record": record, "compete": compete, "verify": verify, "join": join},
     about={
         "verify": "Hold a fast engine of ours against the real simulator.",
         "join": "Put layers that were trained apart into one agent.",
-        "tune": "Search better numbers for a scripted player.",
     },
-    options={"train": train_options},
+    options={"encode": encode_options, "train": train_options, "tune": tune_options},
+    tuned={STEWARD: tune_steward},
     plan=plan,
     strength=strength,
 )

@@ -72,7 +72,7 @@ def record(
         Path | None, typer.Option(help="Read tracker logs (JSON) in this folder instead.")
     ] = None,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Write how HRL-XF decides, too: OUT/trace.jsonl.")
+        bool, typer.Option("--trace", help="Write how competitors decide, too: OUT/trace.jsonl.")
     ] = False,
     working: Working = AS_USUAL,
     background: Annotated[
@@ -84,7 +84,7 @@ def record(
 
     Example: understudy record scml --configs 20 --agents Penguin,AS0 --track-only Penguin
     """
-    from understudy.data.growth import grown
+    from understudy.data.manifests import grown
     from understudy.data.runs import RECORD
     from understudy.games.scml.tournament.schedule import schedule
 
@@ -98,7 +98,7 @@ def record(
     size = grown(run.recordings, "configs", configs, more, working.resume)
     tournament = worlds.tournament(run, chosen, size.total, working.seed)
     watched = None if track_only is None else known_to_play(track_only, tournament)
-    written = _trace(run, tournament) if trace else None
+    written = run.trace.resolve() if trace else None
     how: Any = {"trace": written, "parts": size.parts, "isolate": worlds.isolate}
     planned = schedule(tournament, purpose=RECORD, keep=None, watched=watched, **how)
     if background:
@@ -134,6 +134,7 @@ def _read_logs(run: "Run", logs: Path, recorded: Recorded, working: Working) -> 
     for what, count in sorted(found.missing.items()):
         print(f"missing: {count:,} {what}")
     complain(found.rejected)
+    next_step(run, "scml", "encode scml", f"report {run.folder}")
 
 
 def named(text: str, option: str) -> list[str]:
@@ -156,14 +157,6 @@ def known_to_play(text: str, tournament: "Tournament") -> frozenset[str]:
     )
 
 
-def _trace(run: "Run", tournament: "Tournament") -> Path:
-    """Where it is written, if anybody can be traced."""
-    from understudy.games.scml.tournament.tracing import check_traceable
-
-    check_traceable(tournament.competitors, tournament.track)
-    return run.trace.resolve()
-
-
 def _say_what_is_recorded(run: "Run", total: int, trace: bool, csv: bool) -> None:
     from understudy.games.scml.recording.failures import failure_lines
 
@@ -173,7 +166,7 @@ def _say_what_is_recorded(run: "Run", total: int, trace: bool, csv: bool) -> Non
         print(line)
     next_step(run, "scml", "encode scml", f"report {run.folder}")
     if trace:
-        print(f"How HRL-XF decided: {run.trace}, or look at it: understudy report {run.folder}")
+        print(f"How they decided: {run.trace}, or look at it: understudy report {run.folder}")
     if csv:
         from understudy.data.runs import CSV
         from understudy.games.scml.recording.csv_export import write_all

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from understudy.errors import InputError
+from understudy.games.scml.commands.encode import checked_risk
 
 
 def train_options(
@@ -30,6 +31,6 @@ def train_options(
     if told and game != "scml":
         purpose = "asks an expert" if "expert" in told else "takes a risk"
         raise InputError(f"{game} has no recipe that {purpose}; leave out --{next(iter(told))}")
-    if risk is not None and not 0.0 <= risk <= 1.0:
-        raise InputError(f"--risk {risk:g}: a risk is a chance from 0 to 1")
+    if risk is not None:
+        checked_risk(risk)
     return told

@@ -1,46 +1,79 @@
-"""`tune scml`: better numbers for a scripted player."""
+"""`tune scml steward`: better numbers for a scripted player, in compiled worlds."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from understudy.errors import InputError
-from understudy.terminal.options import AS_USUAL, OutOption, Working, run_of
+
+if TYPE_CHECKING:
+    from understudy.data.runs import Run
+    from understudy.terminal.options import Working
+
+STEWARD = "steward"
+_USUAL: dict[str, Any] = {
+    **{"place": "first", "field": "both", "start": None},
+    **{"generations": 8, "candidates": 16, "worlds": 1024},
+}
 
 
-def tune(
-    player: Annotated[str, typer.Argument(help="Whose numbers: steward.")],
-    out: OutOption = None,
-    place: Annotated[str, typer.Option(help="Its place in the chain: first, middle, last.")] = (
-        "first"
-    ),
-    field: Annotated[str, typer.Option(help="Its company: official, champions, both.")] = "both",
-    generations: Annotated[int, typer.Option(help="How often the best plan is changed.")] = 8,
-    candidates: Annotated[int, typer.Option(help="Plans tried in a generation.")] = 16,
-    worlds: Annotated[int, typer.Option(help="Worlds of a generation, and to confirm.")] = 1024,
-    start: Annotated[
-        Path | None, typer.Option(help="A numbers.json to begin with. [default: the original]")
+def tune_options(
+    game: str,
+    place: Annotated[
+        str | None,
+        typer.Option(help="Of steward: first, middle or last in the chain. [default: first]"),
     ] = None,
-    working: Working = AS_USUAL,
-) -> None:
-    """Search better numbers for a scripted player, in compiled worlds; confirm them in others.
+    field: Annotated[
+        str | None,
+        typer.Option(help="Of steward: its company: official, champions, both. [default: both]"),
+    ] = None,
+    generations: Annotated[
+        int | None,
+        typer.Option(help="Of steward: how often the best plan is changed. [default: 8]"),
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="Of steward: plans tried in a generation. [default: 16]")
+    ] = None,
+    worlds: Annotated[
+        int | None,
+        typer.Option(help="Of steward: worlds of a generation, and to confirm. [default: 1024]"),
+    ] = None,
+    numbers: Annotated[
+        Path | None, typer.Option("--start", help="Of steward: a numbers.json to begin with.")
+    ] = None,
+) -> dict[str, Any]:
+    """Options of `tune scml steward`; what was given of them."""
+    told: dict[str, Any] = {"place": place, "field": field, "start": numbers}
+    told |= {"generations": generations, "candidates": candidates, "worlds": worlds}
+    return {name: value for name, value in told.items() if value is not None}
 
-    Writes OUT/tuning/PLAYER-PLACE-FIELD/numbers.json. The same command goes on with a search that
+
+def tune_steward(run: "Run", told: dict[str, Any], working: "Working") -> None:
+    """Search better numbers for Steward, in compiled worlds; confirm them in others.
+
+    Writes OUT/tuning/steward-PLACE-FIELD/numbers.json. The same command goes on with a search that
     was broken off.
-
-    Example: understudy tune scml steward --place first --field official
     """
     from understudy.games.scml.tuning.report import confirmed_line, generation_line, told_of
     from understudy.games.scml.tuning.search import Settings, search
     from understudy.games.scml.tuning.trials import field_named
 
-    if player.lower() != "steward":
-        raise InputError(f"there is nothing to tune in '{player}'; there is steward")
+    chosen = {**_USUAL, **told}
+    place, field, start = (chosen[name] for name in ("place", "field", "start"))
+    if place not in ("first", "middle", "last"):
+        raise InputError(f"--place {place}: Steward is first, middle or last in the chain")
     begun = tuple(sorted(told_of(start, place).items())) if start is not None else ()
-    how = generations, candidates, worlds, working.seed, begun
-    settings = Settings(field_named(field), place, *how)
-    folder = run_of(out, "scml").folder / "tuning" / f"steward-{place}-{field}"
+    settings = Settings(
+        field_named(field),
+        place,
+        chosen["generations"],
+        chosen["candidates"],
+        chosen["worlds"],
+        working.seed,
+        begun,
+    )
+    folder = run.tuning(f"{STEWARD}-{place}-{field}")
     found = search(
         settings,
         folder,

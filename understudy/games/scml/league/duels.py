@@ -17,11 +17,12 @@ import pyarrow as pa
 from understudy.data.arrays import Floats
 from understudy.data.players import PlayerRef
 from understudy.data.results import both_sides, pair_results
-from understudy.games.scml.agent.policy import SHIPPED, policy_of
+from understudy.games.scml.agent.policy import packaged, policy_of
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.players.ask import NATIVE
 from understudy.games.scml.batch.setup import Seat, set_seat
 from understudy.games.scml.batch.worlds import Worlds
+from understudy.games.scml.domain import RULES
 from understudy.games.scml.learning.online.fields import Company
 from understudy.games.scml.tuning.trials import AT_ONCE, Field, Layout, layout, worlds_of
 from understudy.league.interface import Pairing
@@ -71,7 +72,9 @@ class Hands:
     def _seat(self, ref: PlayerRef) -> Seat:
         if ref.weights is None and ref.name in NATIVE["std"]:
             return Seat(ref.name)
-        self.learners.append(ManyDecisions(policy_of(ref.weights or SHIPPED)))
+        path = ref.weights or packaged(ref.name, RULES["std"].horizon)
+        assert path is not None  # the players of a league are native or learnt
+        self.learners.append(ManyDecisions(policy_of(path)))
         return Seat(None, policy=len(self.learners) - 1)
 
     def of(self, ref: PlayerRef) -> Seat:

@@ -2,12 +2,13 @@
 
 Members meet in the same factories of the same worlds (`duels.py`): a win rate says
 how often one makes more of a factory than the other would. Opponents that often do better than us
-are met more often; exploiters are praised for being above us in the same world.
+are met more often; exploiters are rewarded for being above us in the same world.
 """
 
 from dataclasses import replace
 from functools import partial
 
+from understudy.games.scml.agent.policy import CLONES
 from understudy.games.scml.league.duels import RESULTS, play_pairings
 from understudy.games.scml.league.training import JobSettings, train
 from understudy.games.scml.learning.online.fields import Company
@@ -27,7 +28,8 @@ SETTINGS = JobSettings(
 )
 HUNTING = Overrides(kl_scale=0.2, rivalry=1.0)
 """How exploiters learn: hardly bound to where the league began, to be above the one beside them."""
-SCRIPTED = ("Steward", "TunedSteward", "Penguin", "AS0")
+SCRIPTED = ("Steward", "TunedSteward", "Penguin", "AS0", *CLONES)
+"""Whom everybody meets as well: native players, and clones of champions."""
 
 
 def sized(description: str, rounds: int, agent_steps: int, matches: int) -> LeagueRecipe:

@@ -1,7 +1,7 @@
 """A training job of a league: HRL-XF learns on by play among the opponents it was given.
 
 In every world it has one factory, and beside it at the same level sits one of its opponents; the
-seats of rivals are theirs as well, each drawn by its share. An exploiter is praised for how far it
+seats of rivals are theirs as well, each drawn by its share. An exploiter is rewarded for how far it
 ends above the one beside it (`Overrides.rivalry`), everybody else for its own score.
 """
 
@@ -19,17 +19,18 @@ from understudy.data.players import PlayerRef
 from understudy.data.runs import WEIGHTS
 from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint
 from understudy.games.scml.agent.checkpoint import write_checkpoint as write_agent
-from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy, policy_of
+from understudy.games.scml.agent.policy import HRLPolicy, packaged, policy_of
 from understudy.games.scml.batch.learnt.policy import Learner as Player
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.players.ask import NATIVE
 from understudy.games.scml.batch.setup import Seat, set_seat
 from understudy.games.scml.batch.worlds import Worlds
+from understudy.games.scml.domain import RULES
 from understudy.games.scml.league.duels import Duel, duel
 from understudy.games.scml.learning.online.fields import Company, block_of
 from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
-from understudy.games.scml.learning.online.notebook import Notebook
 from understudy.games.scml.learning.online.rollout import Rollout
+from understudy.games.scml.learning.online.rollout_buffer import RolloutBuffer
 from understudy.games.scml.players.steward_numbers import PLACES
 from understudy.games.scml.tuning.trials import worlds_of
 from understudy.league.interface import LearnerJob, Opponent, TrainingResult
@@ -76,7 +77,7 @@ def train(settings: JobSettings, job: LearnerJob) -> TrainingResult:
         now = replace(rates, learning_rates={"l3": settings.learning_rate * rate})
         acted = learner.player.layers()
         rollout = among_opponents(settings, job, Checkpoint(acted, start.about), iteration)
-        # A critic that knows nothing yet would praise at random.
+        # A critic that knows nothing yet would reward at random.
         learnt = now if knows or iteration else replace(now, learning_rates={})
         rng = np.random.default_rng((job.seed, iteration))
         metrics = learner.learn([rollout], acted, learnt, rng)
@@ -91,7 +92,11 @@ def train(settings: JobSettings, job: LearnerJob) -> TrainingResult:
 
 def weights_of(ref: PlayerRef) -> Path:
     """The file of a player's weights; of one without, those that come with the package."""
-    return SHIPPED if ref.weights is None else ref.weights / WEIGHTS
+    if ref.weights is not None:
+        return ref.weights / WEIGHTS
+    found = packaged(ref.name, RULES["std"].horizon)
+    assert found is not None  # who is not native is learnt
+    return found
 
 
 def _recall(learner: Learner, start: PlayerRef) -> bool:
@@ -116,8 +121,8 @@ def among_opponents(
     fixed = worlds_of([one.layout for one in duels])
     drawn = replace(acted.about, response_temperature=1.0, offer_temperature=1.0)
     policy = HRLPolicy(Checkpoint(acted.layers, drawn))
-    notebook = Notebook(policy, keep=settings.keep, stirs=False)
-    learners: list[Player] = [ManyDecisions(policy, explorer=notebook)]
+    buffer = RolloutBuffer(policy, keep=settings.keep, samples_order=False)
+    learners: list[Player] = [ManyDecisions(policy, explorer=buffer)]
     seats = [_seat(one, learners) for one in job.opponents]
     shares = [one.probability for one in job.opponents]
     rng = random.Random(f"opponents/{block}")
@@ -127,7 +132,7 @@ def among_opponents(
         set_seat(row, one.layout.mine, Seat(None, policy=0))
     worlds = Worlds(fixed)
     play(worlds, learners)
-    return _rollout(worlds, duels, notebook, job.overrides.rivalry)
+    return _rollout(worlds, duels, buffer, job.overrides.rivalry)
 
 
 def _seat(opponent: Opponent, learners: list[Player]) -> Seat:
@@ -147,13 +152,15 @@ def _rival_seats(company: Company, one: Duel) -> Sequence[int]:
     return sorted({one.other, *rivals} - {one.layout.mine})
 
 
-def _rollout(worlds: Worlds, duels: Sequence[Duel], notebook: Notebook, rivalry: float) -> Rollout:
-    played, rows = notebook.played(), np.arange(len(duels))
+def _rollout(
+    worlds: Worlds, duels: Sequence[Duel], buffer: RolloutBuffer, rivalry: float
+) -> Rollout:
+    played, rows = buffer.played(), np.arange(len(duels))
     mine, other = np.array([one.seats for one in duels]).T
     scores: Floats = worlds.scores
     final = scores[played.world, played.factory]
     beside = scores[rows, other][played.world]
-    # Only who sits in the factory that is compared is praised for being above the other.
+    # Only who sits in the factory that is compared is rewarded for being above the other.
     compared = played.factory == mine[played.world]
     return Rollout(
         played,

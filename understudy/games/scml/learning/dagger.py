@@ -7,7 +7,7 @@ samples; then L3 is trained on, on all of them. Each round plays with the weight
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from understudy import workers
 from understudy.data.gather import link
@@ -26,6 +26,7 @@ from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
 from understudy.games.scml.domain import Track
 from understudy.games.scml.learning.backfill import fill_goals
+from understudy.games.scml.learning.dataset import risk_of
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.layer_recipe import GOALS_FILE, first_weights
 from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
@@ -57,6 +58,7 @@ class _Task(NamedTuple):
     player: str
     folder: Path
     key: str
+    risk: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +82,9 @@ class DaggerRecipe:
     """The model of the run to begin with."""
     init: Path | None = None
     """The model to begin with instead, its folder or file."""
+
+    comparable: ClassVar = False
+    """What it is judged by holds games of its own."""
 
     def __post_init__(self) -> None:
         if self.rounds < 1 or self.configs < 1:
@@ -116,6 +121,11 @@ class DaggerRecipe:
         given, current = job.run.samples, self._first(job.run)
         expert = self.looking_on(given)
         first = read_checkpoint(current)
+        if (risk := risk_of(given)) != first.about.risk:
+            raise InputError(
+                f"{current} plays with a risk of {first.about.risk:g}, the samples have {risk:g}. "
+                f"Encode them with it: understudy encode scml --risk {first.about.risk:g} --fresh"
+            )
         if first.about.goals and not (given / GOALS_FILE).is_file():
             # what it begins with knows goals, so all samples must
             filled = ModelFolder(job.out).samples
@@ -124,7 +134,7 @@ class DaggerRecipe:
         for number in range(1, self.rounds + 1):
             folder = job.out / f"round-{number}"
             seed = 1000 * job.seed + number
-            self._play(current, expert, folder / "played", seed, job.workers)
+            self._play(current, expert, folder / "played", seed, job.workers, risk)
             _fill(given, folder)
             given = _gather(given, folder)
             results = self.l3.train(given, current, replace(job, out=folder / "model"))
@@ -153,7 +163,13 @@ class DaggerRecipe:
         return PlayerRef(catalogue.known(chosen, self.track))
 
     def _play(
-        self, weights: Path, expert: PlayerRef, folder: Path, seed: int, worker: str | int | None
+        self,
+        weights: Path,
+        expert: PlayerRef,
+        folder: Path,
+        seed: int,
+        worker: str | int | None,
+        risk: float,
     ) -> None:
         player = PlayerRef(f"dagger+{expert.name}", weights.resolve(), expert.code)
         tournament = Tournament(
@@ -166,7 +182,7 @@ class DaggerRecipe:
         planned = schedule(tournament, purpose=RECORD, watched=frozenset({player.name}), keep=None)
         folder.mkdir(parents=True, exist_ok=True)
         tasks = {
-            key: _Task(plans, player.name, folder.resolve(), key)
+            key: _Task(plans, player.name, folder.resolve(), key, risk)
             for key, plans in planned.fixtures.items()
         }
 
@@ -186,7 +202,7 @@ def _play_and_encode(task: _Task) -> None:
     from understudy.games.scml.tournament.play import play
 
     recordings = play(task.plans).recordings
-    samples = encode(recordings, frozenset({task.player}))
+    samples = encode(recordings, frozenset({task.player}), task.risk)
     for table in (DAY_START_SAMPLES, ROUND_SAMPLES):  # the latter marks the task as done
         write_shard(shard_path(task.folder, table, task.key), samples[table.name])
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from understudy.data.arrays import Array
 from understudy.data.samples import unpack_legal
 from understudy.data.schema import Table
-from understudy.data.shards import shard_paths
+from understudy.data.shards import shard_note, shard_paths
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
 from understudy.games.scml.agent.l3_offers import (
@@ -28,6 +28,7 @@ from understudy.games.scml.domain import HORIZON, REJECT, RULES
 from understudy.games.scml.learning.samples import (
     DAY_START_OPTIONS,
     DAY_START_SAMPLES,
+    RISK_NOTE,
     ROUND_OPTIONS,
     ROUND_SAMPLES,
 )
@@ -162,6 +163,19 @@ def horizons(table: Table, samples: Path, settings: OptimizerSettings) -> tuple[
         share = np.unique(lists(rows, "static")[:, f.STATIC_AT.horizon])
         found.update(np.rint(share * HORIZON).astype(int).tolist())
     return tuple(sorted(found))
+
+
+def risk_of(samples: Path, table: Table = ROUND_SAMPLES) -> float:
+    """The risk that L1 was given when they were encoded; InputError where they differ in it."""
+    paths = shard_paths(samples, table)
+    found = {float(shard_note(path, RISK_NOTE) or 0.0) for path in paths}
+    if len(found) > 1:
+        told = " and ".join(f"{risk:g}" for risk in sorted(found))
+        raise InputError(
+            f"{samples} holds samples of different risks, {told}. Encode all with one: understudy "
+            "encode scml --risk RISK --fresh"
+        )
+    return found.pop() if found else 0.0
 
 
 def moments(

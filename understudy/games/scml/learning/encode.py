@@ -26,7 +26,11 @@ from understudy.games.scml.domain import (
 )
 from understudy.games.scml.learning.goal_labels import Days, GoalSettings
 from understudy.games.scml.learning.rewards import contract_worth, day_gains, negotiation_gains
-from understudy.games.scml.learning.samples import DAY_START_SAMPLES, ROUND_SAMPLES
+from understudy.games.scml.learning.samples import (
+    DAY_START_SAMPLES,
+    RISK_NOTE,
+    ROUND_SAMPLES,
+)
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.columns import Packed
 from understudy.games.scml.view.from_recording import NONE, Calls, Recording, codes, offers_of
@@ -47,10 +51,16 @@ def encode(
     Where the recordings hold an expert's `advice` on a decision, that is the label.
     """
     recording, settings = Recording(recordings, players), SafetySettings(risk=risk)
-    return {
+    samples = {
         "rounds": _rounds(recording, recordings, settings),
         "mornings": _day_starts(recording, recordings, settings),
     }
+    return {name: _noted(table, risk) for name, table in samples.items()} if risk else samples
+
+
+def _noted(samples: pa.Table, risk: float) -> pa.Table:
+    """With the risk written down, so that what learns from them says and takes it."""
+    return samples.replace_schema_metadata({**samples.schema.metadata, RISK_NOTE: repr(risk)})
 
 
 # --- rounds --------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from understudy.games.scml.learning.dataset import (
     day_start_reader,
     horizons,
     moments,
+    risk_of,
     streams,
 )
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
@@ -65,6 +66,7 @@ class GoalRecipe(LayerRecipe):
 
     layer = "l2"
     table = DAY_START_SAMPLES
+    measure = ("players", "goals", "price_share", "more_for_more")
 
     def prepare(
         self, samples: Path, init: Path | None, seed: int, device: torch.device
@@ -75,7 +77,8 @@ class GoalRecipe(LayerRecipe):
         network.standard.set(*moments(splits["train"], lambda batch: batch.x))
         usual = mean_goals(splits["train"])
         known = horizons(self.table, samples, self)
-        about = About(features=feature_names(), goals=True, horizons=known)
+        risk = risk_of(samples, self.table)
+        about = About(features=feature_names(), goals=True, horizons=known, risk=risk)
         return TrainingTask(
             game=self.table.game,
             optimizer=self,

@@ -28,6 +28,7 @@ from understudy.games.scml.learning.dataset import (
     horizons,
     moments,
     offer_limits,
+    risk_of,
     round_reader,
     streams,
 )
@@ -107,6 +108,7 @@ class OfferRecipe(LayerRecipe):
 
     layer = "l3"
     table = ROUND_SAMPLES
+    measure = ("players", "scheme", "kind", "temperature", "most_weight", "day_share")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -152,6 +154,7 @@ class OfferRecipe(LayerRecipe):
             scheme=self.scheme,
             goals=goals.is_file(),
             horizons=horizons(self.table, samples, self),
+            risk=risk_of(samples),
         )
         counts = count_choices(self.scheme, splits["train"])
 

@@ -13,7 +13,14 @@ from torch import Tensor
 from understudy.data.arrays import Array
 from understudy.games.scml.agent.checkpoint import About, feature_names
 from understudy.games.scml.agent.l4_priorities import teacher_scores
-from understudy.games.scml.learning.dataset import Reader, horizons, lists, moments, streams
+from understudy.games.scml.learning.dataset import (
+    Reader,
+    horizons,
+    lists,
+    moments,
+    risk_of,
+    streams,
+)
 from understudy.games.scml.learning.layer_recipe import LayerRecipe, begun, best, save_layer
 from understudy.games.scml.learning.networks import PriorityNetwork
 from understudy.games.scml.learning.samples import ROUND_SAMPLES
@@ -103,7 +110,7 @@ class PriorityRecipe(LayerRecipe):
         network = PriorityNetwork(self.hidden, seed)
         network.standard.set(*moments(splits["train"], _negotiations))
         known = horizons(self.table, samples, self)
-        about = About(features=feature_names(), horizons=known)
+        about = About(features=feature_names(), horizons=known, risk=risk_of(samples))
         return TrainingTask(
             game=self.table.game,
             optimizer=self,

@@ -45,6 +45,8 @@ class LayerRecipe(OptimizerSettings, ABC):
     layer: ClassVar[str]
     table: ClassVar[Table]
     """What it learns from."""
+    measure: ClassVar[tuple[str, ...]] = ("players",)
+    """Settings that change what the validation loss measures."""
 
     @abstractmethod
     def prepare(
@@ -54,7 +56,8 @@ class LayerRecipe(OptimizerSettings, ABC):
 
     def settings(self) -> dict[str, Any]:
         """Everything but the description, and the weights to begin with, which are an input."""
-        left_out = ("description", "start", "init")
+        rates = "cosine" if self.rate_stages else "rate_stages"
+        left_out = ("description", "start", "init", "keep_every", rates)
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
 
     def with_options(self, name: str, options: TrainOptions) -> Self:

@@ -9,6 +9,8 @@ from understudy.games.scml.domain import BUCKETS, DAYS, GOALS, NUM_GOALS, RESPON
 from understudy.games.scml.view import features as f
 
 _MADE_BY = "understudy encode scml"
+RISK_NOTE: Final = "risk"
+"""In the metadata of samples: the risk that L1 was given; without it none."""
 ROUND_OPTIONS: Final = len(RESPONSES) + DAYS
 DAY_START_OPTIONS: Final = 2 * len(BUCKETS)
 

@@ -90,7 +90,9 @@ def audit_of(
 ) -> list[SafetyAudit]:
     """The same from arrays; `made`, [contracts, 5], has the columns named above."""
     factories = len(config.factories)
-    beyond = _beyond(config, made, days, conserve_stock)
+    lines = [factory.lines for factory in config.factories]
+    keeps = not RULES[config.track].perishable
+    beyond = beyond_safety(lines, config.steps, made, days, keeps, conserve_stock)
     sales = np.bincount(made[:, SELLER], minlength=factories)
     columns = (
         _negotiations(config, days),
@@ -105,15 +107,19 @@ def audit_of(
     return [SafetyAudit(*row) for row in np.stack(columns, axis=1).tolist()]
 
 
-def _beyond(config: WorldConfig, made: Ints, days: AuditedDays, conserve_stock: bool) -> Ints:
-    """By factory, its sales that were unsafe and those over its lines."""
-    factories = len(config.factories)
+def beyond_safety(
+    lines: Sequence[int], steps: int, made: Ints, days: AuditedDays, keeps: bool, conserves: bool
+) -> Ints:
+    """By factory, its sales that were unsafe and those over its lines, [factories, 2].
+
+    `lines` of each; `keeps`: what is left of input is there the next day.
+    """
+    factories = len(lines)
     counts, opened = np.zeros((factories, 2), np.int64), np.full(factories, -1)
-    last = max(config.steps, 1 + int(made[:, DUE].max(initial=0)))
+    last = max(steps, 1 + int(made[:, DUE].max(initial=0)))
     books = empty_book(factories, days=last)
-    books.limits[:, CAPACITY] = [factory.lines for factory in config.factories]
-    books.limits[:, KEEPS] = not RULES[config.track].perishable
-    books.limits[:, CONSERVES] = conserve_stock
+    books.limits[:, CAPACITY] = lines
+    books.limits[:, KEEPS], books.limits[:, CONSERVES] = keeps, conserves
     by_day = np.stack([days.stock, days.supply, days.sale], axis=2)
     _count(made, by_day, _bankruptcies(days), opened, books, counts)
     return counts

@@ -9,7 +9,7 @@ from scml.oneshot.agent import OneShotAgent
 
 from understudy.errors import InputError
 from understudy.games.scml.agent.hrl import HRLAgent
-from understudy.games.scml.agent.policy import HRL, policy_of, shipped_for
+from understudy.games.scml.agent.policy import learnt_players, packaged, policy_of
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.players.ask import NATIVE
 from understudy.games.scml.batch.setup import Seat, record_of
@@ -33,8 +33,8 @@ class DicedHRL(HRLAgent):
 
 
 def comparable(chosen: Sequence[str], track: Track) -> list[str]:
-    """Those of the players that the compiled world has, and HRL, which is asked from outside."""
-    known = [*NATIVE[track], HRL]
+    """Those of the players that the compiled world has, and learnt ones, asked from outside."""
+    known = [*NATIVE[track], *learnt_players(RULES[track].horizon)]
     found = [name for name in chosen if name in known]
     if not found:
         raise InputError(
@@ -45,8 +45,8 @@ def comparable(chosen: Sequence[str], track: Track) -> list[str]:
 
 
 def compare_batch(case: Case) -> Comparison:
-    """Play a case in both; one of four has its stock conserved, and in half of them HRL takes a
-    risk with supplies to come."""
+    """Play a case in both; one of four has its stock conserved, and in half of them learnt
+    players take a risk with supplies to come."""
     config = draw(case.factories_per_level, case.steps, case.seed, case.track)
     rng = random.Random(case.seed)
     conserve = case.track == "std" and rng.random() < 0.25
@@ -68,9 +68,9 @@ def compare_batch(case: Case) -> Comparison:
 
 
 def diced(name: str, track: Track, risk: float = 0.0) -> type[OneShotAgent]:
-    """The agent's class with the compiled world's dice; of ours only HRL tosses coins."""
-    if name == HRL:
-        return type(HRL, (DicedHRL,), {"risk": risk})
+    """The agent's class with the compiled world's dice; of ours only learnt ones toss coins."""
+    if (weights := packaged(name, RULES[track].horizon)) is not None:
+        return type(name, (DicedHRL,), {"checkpoint": weights, "risk": risk})
     kind = catalogue.load(name, track)
     if kind.__module__.startswith("understudy."):
         return kind
@@ -97,11 +97,15 @@ def _in_batch(
     settings: SafetySettings,
 ) -> Game:
     started = time.process_time()
-    seats = [Seat(None if name == HRL else name) for name in players]
+    learnt = learnt_players(RULES[config.track].horizon)
+    seats = [
+        Seat(None, policy=learnt.index(name)) if name in learnt else Seat(name) for name in players
+    ]
     worlds = Worlds([record_of(config, seats, seed, conserve_stock=conserve)])
     log = Log.of(1, config.steps)
-    policy = policy_of(shipped_for(RULES[config.track].horizon))
-    play(worlds, [ManyDecisions(policy, settings)], log)
+    paths = [packaged(name, RULES[config.track].horizon) for name in learnt]
+    policies = [policy_of(path) for path in paths if path is not None]
+    play(worlds, [ManyDecisions(policy, settings) for policy in policies], log)
     names, state = config.names, worlds.state[0]
     count = len(names)
     made = log.contracts[0, : state["signed"]].tolist()

@@ -1,5 +1,6 @@
 """What a report shows of SCML: who is strong, where, against whom, and how they play."""
 
+import math
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -65,7 +66,33 @@ def _ranking(name: str, strength: Strength) -> Panel:
         "95 % interval, from drawing whole configurations anew 1,000 times. Green: all of it is "
         "above the mean; red: all below. No line: too few configurations to give one."
     )
-    return Panel(f"Strength: {name}", facts + whiskers, note + _warning(strength), wide=True)
+    told = note + _warning(strength)
+    found = _finding(strength)
+    return Panel(f"Strength: {name}", facts + whiskers, told, wide=True, finding=found)
+
+
+def _finding(strength: Strength) -> str:
+    """Who came first, and whom it is ahead of for certain, in a sentence."""
+    best = strength.players[0]
+    others = [one.player for one in strength.players if one.group == best.group][1:]
+    beats = {pair.opponent: pair.beats for pair in strength.pairs if pair.player == best.player}
+    behind = [name for name in others if beats.get(name)]
+    level = [name for name in others if not beats.get(name)]
+    adjusted = best.adjusted
+    score = f"{adjusted.value:+.3f}"
+    if math.isfinite(adjusted.low):
+        score += f" [{adjusted.low:+.3f}, {adjusted.high:+.3f}]"
+    told = [f"ahead of {_names(behind)}"] if behind else []
+    told += [f"not told apart from {_names(level)}"] if level else []
+    worlds = f"{strength.worlds:,} worlds"
+    first = f"{best.player} came first in {worlds}"
+    above = f"{score} above the mean player in the same slots"
+    return f"{first}, {above}: {', '.join(told)}." if told else f"{first}, {above}."
+
+
+def _names(names: Sequence[str], most: int = 4) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _of_group(strength: Strength, group: int) -> str:

@@ -73,7 +73,13 @@ def _worlds(player: str, gaps: Gaps, address: Address) -> Panel:
     total = added_up(gap for days in gaps.values() for gap in days)
     worst_reason = min(total, key=lambda name: total[name])
     facts = charts.tiles([("worlds shown", len(gaps)), ("what cost most", worst_reason)])
-    return Panel(f"Worst worlds of {player}", facts + charts.table(columns, rows), _NOTE, wide=True)
+    farthest = max(gaps, key=lambda loss: loss.behind)
+    found = (
+        f"In its worst {len(gaps)} worlds {player} lost most through {worst_reason}; farthest "
+        f"behind, by {farthest.behind:.3f} of its initial balance, it was beside {farthest.rival}."
+    )
+    html = facts + charts.table(columns, rows)
+    return Panel(f"Worst worlds of {player}", html, _NOTE, wide=True, finding=found)
 
 
 def _days(player: str, gaps: Gaps, address: Address) -> Panel:

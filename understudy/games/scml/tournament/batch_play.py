@@ -16,7 +16,7 @@ import numpy as np
 from understudy.data.arrays import Array
 from understudy.data.players import PlayerRef
 from understudy.errors import InputError
-from understudy.games.scml.agent.policy import HRL, policy_of, shipped_for
+from understudy.games.scml.agent.policy import learnt_players, packaged, policy_of
 from understudy.games.scml.batch import course
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.players.ask import LEARNER, NATIVE
@@ -51,7 +51,7 @@ class BatchGame(NamedTuple):
 
 def check_playable(players: Sequence[PlayerRef], track: Track) -> None:
     """Refuse players that are neither part of the compiled world nor weights made for it."""
-    known = [*NATIVE[track], HRL]
+    known = [*NATIVE[track], *learnt_players(RULES[track].horizon)]
     strangers = [ref.name for ref in players if ref.weights is None and ref.name not in known]
     if strangers:
         raise InputError(
@@ -71,9 +71,7 @@ def check_playable(players: Sequence[PlayerRef], track: Track) -> None:
 
 def weights_of(ref: PlayerRef, track: Track) -> Path | None:
     """What a learnt player decides by; None: it is part of the compiled world."""
-    if ref.weights is None and ref.name == HRL:
-        return shipped_for(RULES[track].horizon)
-    return ref.weights
+    return ref.weights or packaged(ref.name, RULES[track].horizon)
 
 
 def prepare(tournament: Tournament) -> None:

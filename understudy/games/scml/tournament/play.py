@@ -52,7 +52,7 @@ from understudy.games.scml.tournament.isolation import (
     require_unspoilt,
     rules_in_force,
 )
-from understudy.games.scml.tournament.tracing import scripted_kinds, traced
+from understudy.games.scml.tournament.tracing import scripted_kinds, trace_others, traced
 from understudy.pipeline.game import Played
 from understudy.workers.alone import little_memory
 
@@ -155,6 +155,8 @@ def _play_one(plan: WorldPlan, idle: Blamed = NOBODY) -> dict[str, pa.Table]:
         tables["contracts"] = _contracts_table(plan.match, game.contracts)
         tables["days"] = _days_table(plan.match, days.days)
         tables["decisions"] = recorder.table(plan.match, config, days.ranges)
+        if plan.trace is not None:
+            trace_others(plan, kinds, tables)
         if recorder.advice:
             tables["advice"] = recorder.advice_table(plan.match, config, days.ranges)
     return tables

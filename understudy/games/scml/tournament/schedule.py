@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-from understudy.data.growth import PARTS, Size, cuts
+from understudy.data.manifests import PARTS, Size, cuts
 from understudy.data.runs import RECORD
 from understudy.games.scml.tournament.design import MOST_CONFIGS, Tournament, WorldPlan, plan
 from understudy.games.scml.tournament.isolation import is_foreign
@@ -33,7 +33,7 @@ def schedule(
     """The tasks of a tournament; `keep` worlds spread over it are recorded in full, None: all.
 
     With `isolate`, a world with agents that somebody brought is played in a process of its own.
-    `parts` are numbers of configurations at which it is cut, because it has grown (`growth.py`).
+    `parts` are numbers of configurations at which it is cut, because it has grown (`manifests.py`).
     """
     worlds = plan(tournament, purpose=purpose)
     every = max(1, -(-len(worlds) // keep)) if keep else 1

@@ -1,18 +1,19 @@
 """Whose decisions are traced, and a trace that is the same however often it was begun again."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pyarrow as pa
 from scml.oneshot.agent import OneShotAgent
 
 from understudy.data.files import write_bytes
 from understudy.data.players import PlayerRef
-from understudy.errors import InputError
 from understudy.games.scml.agent.trace import Trace
 from understudy.games.scml.domain import Track
 from understudy.games.scml.engine.hosting.wrapping import subclass
 from understudy.games.scml.players import catalogue
+from understudy.games.scml.tournament.design import WorldPlan
 
 
 def scripted_kinds(refs: Sequence[PlayerRef], track: Track) -> list[type[OneShotAgent]]:
@@ -35,18 +36,21 @@ def traced(
     ]
 
 
-def check_traceable(players: Sequence[PlayerRef], track: Track) -> None:
-    """Refuse a trace of players none of whom has layers to tell of."""
+def trace_others(
+    plan: WorldPlan, kinds: Sequence[type[OneShotAgent]], tables: Mapping[str, pa.Table]
+) -> None:
+    """Add the decisions of competitors that write no trace of their own, from what is recorded."""
     from understudy.games.scml.agent.hrl import HRLAgent
+    from understudy.games.scml.agent.retrace import retraced
+    from understudy.games.scml.agent.trace import append
 
-    scripted = [ref for ref in players if ref.weights is None]
-    if len(scripted) < len(players):
-        return
-    if not any(issubclass(kind, HRLAgent) for kind in scripted_kinds(scripted, track)):
-        raise InputError(
-            f"--trace writes down how HRL-XF decides, but {', '.join(r.name for r in scripted)} do "
-            "not play with it. Name HRL, L1, SafePenguin or a trained model with --agents"
-        )
+    assert plan.trace is not None
+    others = {
+        plan.players[slot].name for slot in plan.slots if not issubclass(kinds[slot], HRLAgent)
+    }
+    if others:
+        for decided in retraced(tables, frozenset(others)):
+            append(plan.trace, decided)
 
 
 def tidy_trace(path: Path, matches: Sequence[str]) -> None:

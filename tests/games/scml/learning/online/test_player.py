@@ -22,7 +22,7 @@ CPU = torch.device("cpu")
 
 
 def job(worlds: int = 3, first: int = 0, **more: object) -> Job:
-    told = {"keep": 1.0, "stirs": True, "goal_noise": 0.1} | more
+    told = {"keep": 1.0, "samples_order": True, "goal_noise": 0.1} | more
     layers = {layer: dict(weights) for layer, weights in START.layers.items()}
     company = Company(most_days=12)
     return Job(layers, START.about, company, block_of("train", 3), first, worlds, **told)  # type: ignore[arg-type]
@@ -54,14 +54,14 @@ def test_orders_of_a_decision_are_a_distribution(player: Player, seen: Experienc
     for order in permutations(range(3)):
         rows = torch.tensor(order)
         moved = turns._replace(**{n: getattr(turns, n)[rows] for n in ("thread", "turn", "view")})
-        total += player.judge(moved).order.exp().item()
+        total += player.evaluate_actions(moved).order.exp().item()
     assert total == pytest.approx(1.0)
 
 
 def test_choices_of_a_turn_are_a_distribution(player: Player, seen: Experience) -> None:
     """All responses, and for an offer all days, units and prices, as L1 lets them be drawn."""
     turns = doubled(seen.turns(np.arange(40)))
-    heads = player.judge(turns).heads
+    heads = player.evaluate_actions(turns).heads
     for head in heads:
         assert torch.allclose(head.exp().sum(1), torch.ones(len(head)).double())
     legal = turns.legal[turns.asked]
@@ -70,12 +70,12 @@ def test_choices_of_a_turn_are_a_distribution(player: Player, seen: Experience) 
 
 def test_what_was_drawn_was_legal_and_likely(player: Player, rollout: Rollout) -> None:
     whole = experience_of(rollout.played, CPU)
-    judged = player.judge(doubled(whole.turns(np.arange(len(whole.kept)))))
-    assert (judged.offers > -60).all()
-    assert (judged.order > -60).all()
+    evaluated = player.evaluate_actions(doubled(whole.turns(np.arange(len(whole.kept)))))
+    assert (evaluated.offers > -60).all()
+    assert (evaluated.order > -60).all()
     # The mean log-probability of what is drawn is minus the entropy: here to 3 standard errors.
     turns = doubled(whole.turns(np.arange(len(whole.kept))))
-    head = judged.heads[1][turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT]
+    head = evaluated.heads[1][turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT]
     day = turns.drawn[turns.asked, c.DRAWN_DAY]
     day = day[turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT]
     drawn = head.gather(1, day[:, None])[:, 0]
@@ -114,18 +114,18 @@ def test_gradients_are_those_of_finite_differences(objective: str, seen: Experie
     learner = Learner(settings, START.layers, "residual", 0, CPU)
     learner.player.double()
     turns = doubled(seen.turns(np.arange(30)))
-    praise = torch.linspace(-1, 1, 30).double()
+    advantage = torch.linspace(-1, 1, 30).double()
     weight = learner.player.l3.response.weight
-    judged = learner.player.judge(turns)
-    before = (judged.offers + judged.order).detach() - torch.linspace(-0.1, 0.1, 30)
-    kept = (judged.offers + judged.order - before).exp().clamp(max=1.0).detach()
+    evaluated = learner.player.evaluate_actions(turns)
+    before = (evaluated.offers + evaluated.order).detach() - torch.linspace(-0.1, 0.1, 30)
+    kept = (evaluated.offers + evaluated.order - before).exp().clamp(max=1.0).detach()
 
     def loss() -> torch.Tensor:
-        found = learner.player.judge(turns)
+        found = learner.player.evaluate_actions(turns)
         log_ratio = found.offers + found.order - before
         if objective == "vtrace":  # its weights are constants to the gradient
-            return -(kept * praise * log_ratio).mean()
-        return learner._surrogate(log_ratio, praise)[0]
+            return -(kept * advantage * log_ratio).mean()
+        return learner._surrogate(log_ratio, advantage)[0]
 
     (gradient,) = torch.autograd.grad(loss(), weight)
     at = tuple(divmod(int(gradient.abs().argmax()), weight.shape[1]))
@@ -144,7 +144,7 @@ def test_it_finds_the_best_play_of_a_toy() -> None:
     settings = LearnerSettings(epochs=2, critic_epochs=1, batch_size=64, central=False)
     learner = Learner(settings, START.layers, "residual", 0, CPU)
     rates = Rates(learning_rates={"l3": 1e-3})
-    base = collect(job(1, stirs=False, goal_noise=0.0)).played
+    base = collect(job(1, samples_order=False, goal_noise=0.0)).played
     rng = np.random.default_rng(0)
     rows = np.flatnonzero(base.was_asked & base.legal.all(1))[:1].repeat(256)
     for _ in range(40):
@@ -153,7 +153,7 @@ def test_it_finds_the_best_play_of_a_toy() -> None:
         what = SimpleNamespace(played=played, final=score, scores=score)
         learner.learn([what], learner.player.layers(), rates, rng)  # type: ignore[list-item]
     turns = experience_of(_toy(base, rows, learner.player, rng), CPU).turns(np.arange(1))
-    assert learner.player.judge(turns).heads[0].exp()[0, 2] > 0.95
+    assert learner.player.evaluate_actions(turns).heads[0].exp()[0, 2] > 0.95
 
 
 def _toy(base, rows, player, rng):  # type: ignore[no-untyped-def]
@@ -182,6 +182,8 @@ def _toy(base, rows, player, rng):  # type: ignore[no-untyped-def]
         goals=base.goals[:0],
     )
     with torch.no_grad():
-        chance = player.judge(experience_of(toy, CPU).turns(np.arange(1))).heads[0].exp()[0]
+        chance = (
+            player.evaluate_actions(experience_of(toy, CPU).turns(np.arange(1))).heads[0].exp()[0]
+        )
     toy.drawn[:, c.DRAWN_RESPONSE] = rng.choice(3, len(rows), p=(chance / chance.sum()).numpy())
     return toy

@@ -1,4 +1,4 @@
-"""What is booked, and what a decision is praised for."""
+"""What is booked, and the targets that follow from it."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from understudy.games.scml.batch.setup import Seat, set_seats
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.domain import NUM_GOALS
 from understudy.games.scml.learning.online.booked import booked
-from understudy.games.scml.learning.online.notebook import Played
 from understudy.games.scml.learning.online.returns import targets
+from understudy.games.scml.learning.online.rollout_buffer import Played
 from understudy.games.scml.view import inputs
 
 
@@ -98,6 +98,24 @@ def test_a_sale_is_worth_its_price_less_cost_where_it_can_be_made() -> None:
     penalty = rules["penalty"][me, 0] * state["price"][2]
     wanted = 300 - 3 * rules["cost"][me] - penalty  # one unit is short
     assert booked(rules, state, me) == pytest.approx(1 + wanted / rules["initial"][me])
+
+
+def test_an_order_that_supplies_to_come_will_meet_is_not_short() -> None:
+    worlds = world()
+    rules, state, me, tomorrow = worlds.fixed[0], worlds.state[0], 0, 1
+    rules["storage"][me] = rules["disposal"][me] = 0.0
+    trades = slice(*rules["trades_until"][tomorrow : tomorrow + 2])
+    mine = (rules["trade_factory"][trades] == me) & (rules["trade_product"][trades] == 0)
+    assert mine.sum() == 1
+    rules["trade_units"][trades][mine] = coming = 6
+    state["supply_units"][me] = state["supply_money"][me] = 0
+    for ordered, short in ((coming, 0), (coming + 1, 1)):
+        state["sure"][me, 2:, tomorrow] = ordered, 100 * ordered
+        penalty = short * rules["penalty"][me, tomorrow] * state["price"][1]
+        wanted = (100 - rules["cost"][me]) * coming - penalty
+        assert booked(rules, state, me) == pytest.approx(1 + wanted / rules["initial"][me])
+    state["sure"][me, 2:, tomorrow] = 0  # what nobody has ordered is not looked up
+    assert booked(rules, state, me) == 1.0
 
 
 def test_stock_is_paid_for_until_the_end() -> None:

@@ -39,7 +39,7 @@ class OfferNetwork(Protocol):
 class Explorer(Protocol):
     """Somebody who lets a policy try other things, and writes down what it did."""
 
-    def stir(self, state: Array, asked: Questions, scores: Float32s) -> Float32s:
+    def perturb(self, state: Array, asked: Questions, scores: Float32s) -> Float32s:
         """L4's scores as the order of turns is drawn from them."""
 
     def goals(self, state: Array, asked: Questions, fresh: Ints, start: "DayStarts") -> Float32s:
@@ -148,8 +148,8 @@ class ManyDecisions:
         ranked = priorities(scores, first)
         if self._explorer is None:
             return ranked
-        stirred = self._explorer.stir(state, asked, scores)
-        return Priorities(ranked.weight, priorities(stirred, first).order)
+        perturbed = self._explorer.perturb(state, asked, scores)
+        return Priorities(ranked.weight, priorities(perturbed, first).order)
 
     def _take_turns(
         self, state: Array, asked: Questions, ranked: Priorities, known: Any

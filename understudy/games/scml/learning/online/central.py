@@ -1,7 +1,7 @@
 """What the critic sees beside the one who decides: all other factories, and what is to come.
 
 A policy never sees any of it. Training may look everywhere (MAPPO, Yu et al. 2022): the better a
-situation is valued, the less chance there is in what a decision is praised for.
+situation is valued, the less chance there is in the advantage of a decision.
 """
 
 from typing import Final
@@ -15,7 +15,20 @@ KINDS: Final = 16
 _OF_ONE: Final = 6 + KINDS
 GROUPS: Final = 4
 """Suppliers, rivals of the own level, consumers, all others: a mean of each."""
-_OWN: Final = 10
+(
+    DAYS_LEFT,
+    SHARE_LEFT,
+    MEAN_TRADES,
+    _,
+    NEXT_TRADES,
+    _,
+    FIRST_CROWD,
+    NUM_LEVELS,
+    OWN_LEVEL,
+    CONSERVES,
+    _OWN,
+) = range(11)
+"""What is to come; of trades with the outside world first the supplies, then the sales."""
 WIDTH: Final = GROUPS * (1 + _OF_ONE) + LEVELS + 1 + _OWN
 MOST: Final = 5.0
 
@@ -68,16 +81,16 @@ def _add(fixed, world, other, first, out):  # type: ignore[no-untyped-def]
 def _look_ahead(fixed, world, me, out):  # type: ignore[no-untyped-def]
     """Where the world stands, and what the outside world will bring and want, tomorrow and on."""
     lines, left = fixed.lines[me], fixed.days - world.day
-    out[0], out[1] = left / 200.0, left / fixed.days
+    out[DAYS_LEFT], out[SHARE_LEFT] = left / 200.0, left / fixed.days
     tomorrow = min(world.day + 1, fixed.days)
     for trade in range(fixed.trades_until[tomorrow], fixed.trades_until[fixed.days]):
         if fixed.trade_factory[trade] == me:
             sells = 0 if fixed.trade_product[trade] == 0 else 1
             share = fixed.trade_units[trade] / lines
-            out[2 + sells] += share / max(left - 1, 1)
+            out[MEAN_TRADES + sells] += share / max(left - 1, 1)
             if trade < fixed.trades_until[min(tomorrow + 1, fixed.days)]:
-                out[4 + sells] += share
-    out[6] = fixed.first_of[1] / 6.0
-    out[7] = fixed.levels / 4.0
-    out[8] = fixed.level[me] / max(fixed.levels - 1, 1)
-    out[9] = fixed.conserves
+                out[NEXT_TRADES + sells] += share
+    out[FIRST_CROWD] = fixed.first_of[1] / 6.0
+    out[NUM_LEVELS] = fixed.levels / 4.0
+    out[OWN_LEVEL] = fixed.level[me] / max(fixed.levels - 1, 1)
+    out[CONSERVES] = fixed.conserves

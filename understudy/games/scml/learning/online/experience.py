@@ -10,9 +10,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from understudy.data.arrays import Array, Bools, Floats, Ints
-from understudy.games.scml.learning.online.notebook import Played
 from understudy.games.scml.learning.online.player import Turns
 from understudy.games.scml.learning.online.rollout import Rollout
+from understudy.games.scml.learning.online.rollout_buffer import Played
 
 _OF_DECISIONS = ("decision", "day_decision")
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from understudy.games.scml.agent.policy import CLONES
 from understudy.games.scml.domain import Track
 from understudy.games.scml.players.steward_numbers import PLACES, place_in_chain
 from understudy.games.scml.tuning.trials import Field, Layout, layout
@@ -30,6 +31,10 @@ class Company:
     """Share of worlds with background agents; the others are full of rivals."""
     past: float = 0.0
     """Share of rivals that are played by earlier selves, where there are any."""
+    clones: tuple[str, ...] = tuple(CLONES)
+    """Champions that no native player is; see `CLONES`."""
+    cloned: float = 0.0
+    """Share of the other rivals that are played by them."""
     conserved: float = 0.0
     """Share of worlds that conserve stock."""
     places: tuple[str, ...] = PLACES
@@ -38,6 +43,12 @@ class Company:
     """Of a world; None: as the league has them."""
     track: Track = "std"
 
+    def __post_init__(self) -> None:
+        if unknown := set(self.clones) - set(CLONES):
+            raise ValueError(f"no clones: {', '.join(unknown)}; there is {', '.join(CLONES)}")
+        if self.cloned and self.track != "std":
+            raise ValueError("clones play Standard worlds only: leave `cloned` at 0")
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -45,7 +56,7 @@ class Planned:
 
     layout: Layout
     learners: Mapping[int, int]
-    """By factory: 0 the learner, from 1 on its earlier selves."""
+    """By factory: 0 the learner, from 1 on its earlier selves, then the clones."""
     level: int
     conserves: bool
 
@@ -73,6 +84,8 @@ def _planned(company: Company, block: int, number: int, selves: int) -> Planned:
         is_rival = seat != found.mine and player in company.rivals
         if is_rival and selves and rng.random() < company.past:
             seats[seat] = 1 + rng.randrange(selves)
+        elif is_rival and company.clones and company.cloned and rng.random() < company.cloned:
+            seats[seat] = 1 + selves + rng.randrange(len(company.clones))
     levels = [level for level, size in enumerate(found.sizes) for _ in range(size)]
     level = PLACES.index(place_in_chain(levels[found.mine], len(found.sizes)))
     return Planned(found, seats, level, rng.random() < company.conserved)

@@ -20,17 +20,17 @@ from understudy.games.scml.agent.l3_offers import Scheme
 from understudy.games.scml.batch.learnt import choices as c
 from understudy.games.scml.domain import REJECT
 from understudy.games.scml.learning.online.experience import Experience, experience_of, joined
-from understudy.games.scml.learning.online.notebook import Played
 from understudy.games.scml.learning.online.player import (
     PLACES,
+    ActionEvaluation,
     Critic,
-    Judged,
     Layers,
     Player,
     divergence,
 )
 from understudy.games.scml.learning.online.returns import targets
 from understudy.games.scml.learning.online.rollout import Rollout
+from understudy.games.scml.learning.online.rollout_buffer import Played
 
 Objective = Literal["ppo", "vtrace"]
 Layer = Literal["l2", "l3", "l4"]
@@ -198,9 +198,9 @@ class Learner:
                 )
                 corrected = targets(played, worth, final, value, ratio, self.settings.lambda_)
                 advantage = normalised(corrected - value, played.level)[seen.kept]
-            praise = self._there(advantage)
+            scaled = self._there(advantage)
             for some in self._batches(len(seen.kept), self.settings.batch_size, rng):
-                measured = self._update(seen, some, before, praise, rates)
+                measured = self._update(seen, some, before, scaled, rates)
                 for name, found in measured.items():
                     sums.setdefault(name, []).append(found.detach())
         if rates.goal_noise and "l2" in rates.learning_rates:
@@ -208,45 +208,45 @@ class Learner:
         return {name: float(torch.stack(found).mean()) for name, found in sums.items()}
 
     def _update(
-        self, seen: Experience, some: Ints, before: Tensor, praise: Tensor, rates: Rates
+        self, seen: Experience, some: Ints, before: Tensor, advantage: Tensor, rates: Rates
     ) -> dict[str, Tensor]:
         turns = seen.turns(some)
-        judged = self.player.judge(turns, ordered="l4" in rates.learning_rates)
+        evaluated = self.player.evaluate_actions(turns, ordered="l4" in rates.learning_rates)
         rows = torch.from_numpy(some).to(self.device)
         learns = torch.tensor(
             [name in rates.learning_rates for name in ("l3", "l4")], device=self.device
         )
-        now = torch.stack([judged.offers, judged.order], 1)
+        now = torch.stack([evaluated.offers, evaluated.order], 1)
         # A layer that does not learn has not moved: its ratio is 1.
         log_ratio = torch.where(learns, now - before[rows], 0.0).sum(1)
-        loss, clipped = self._surrogate(log_ratio, praise[rows])
+        loss, clipped = self._surrogate(log_ratio, advantage[rows])
         measured = {
             "policy": loss,
             "clipped": clipped,
             "moved": log_ratio.abs().mean(),
-            "entropy": judged.entropy.mean(),
+            "entropy": evaluated.entropy.mean(),
         }
         if rates.kl_weight and "l3" in rates.learning_rates:
-            measured["kl"] = self._kl(judged, turns, len(some))
+            measured["kl"] = self._kl(evaluated, turns, len(some))
             loss = loss + rates.kl_weight * measured["kl"]
         loss = loss - self.settings.entropy_weight * measured["entropy"]
         self._descend([name for name in ("l3", "l4") if name in rates.learning_rates], loss)
         return measured
 
-    def _surrogate(self, log_ratio: Tensor, praise: Tensor) -> tuple[Tensor, Tensor]:
+    def _surrogate(self, log_ratio: Tensor, advantage: Tensor) -> tuple[Tensor, Tensor]:
         settings, ratio = self.settings, log_ratio.exp()
         if settings.objective == "vtrace":
             weight = ratio.detach().clamp(max=1.0)
-            return -(weight * praise * log_ratio).mean(), (ratio > 1).float().mean()
+            return -(weight * advantage * log_ratio).mean(), (ratio > 1).float().mean()
         bounded = ratio.clamp(1 - settings.clip, 1 + settings.clip)
-        found = torch.minimum(ratio * praise, bounded * praise)
+        found = torch.minimum(ratio * advantage, bounded * advantage)
         return -found.mean(), (ratio != bounded).float().mean()
 
-    def _kl(self, judged: Judged, turns: Any, decisions: int) -> Tensor:
+    def _kl(self, evaluated: ActionEvaluation, turns: Any, decisions: int) -> Tensor:
         with torch.no_grad():
             start = self._start._heads(turns)
         offers = turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT
-        return divergence(judged.heads, start, offers).sum() / decisions
+        return divergence(evaluated.heads, start, offers).sum() / decisions
 
     def _improve_goals(
         self,
@@ -258,7 +258,7 @@ class Learner:
     ) -> list[Tensor]:
         """The manager's gradient, a decision a day: by how the whole day and what followed went."""
         scaled = normalised(advantage, played.level)[played.day_decision]
-        praise, losses = self._there(scaled), list[Tensor]()
+        weighed, losses = self._there(scaled), list[Tensor]()
         start, said = self._there(played.day_start), self._there(played.goals)
         for group in self.optimizers["l2"].param_groups:
             group["lr"] = rates.learning_rates["l2"]
@@ -267,7 +267,7 @@ class Learner:
         for some in self._batches(len(scaled), self.settings.batch_size, rng):
             rows = torch.from_numpy(some).to(self.device)
             now = self.player.goals_log_prob(start[rows], said[rows], rates.goal_noise)
-            loss, _ = self._surrogate(now - before[rows], praise[rows])
+            loss, _ = self._surrogate(now - before[rows], weighed[rows])
             self._descend(["l2"], loss)
             losses.append(loss.detach())
         return losses or [torch.zeros(())]
@@ -278,8 +278,8 @@ class Learner:
         found = []
         for start in range(0, len(seen.kept), 16_384):
             some = np.arange(start, min(start + 16_384, len(seen.kept)))
-            judged = player.judge(seen.turns(some), ordered=ordered)
-            found.append(torch.stack([judged.offers, judged.order], 1))
+            evaluated = player.evaluate_actions(seen.turns(some), ordered=ordered)
+            found.append(torch.stack([evaluated.offers, evaluated.order], 1))
         return torch.cat(found)
 
     def _descend(self, names: Sequence[str], loss: Tensor) -> None:
@@ -327,5 +327,5 @@ def normalised(advantage: Floats, level: Ints) -> Floats:
 
 
 def _explained(target: Floats, value: Floats) -> float:
-    """Share of the targets' variance that the critic foretold."""
+    """Share of the targets' variance that the critic predicted."""
     return float(1 - (target - value).var() / max(target.var(), 1e-12))

@@ -14,7 +14,7 @@ from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.setup import Seat, set_seat
 from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.learning.online.fields import Company, layouts
-from understudy.games.scml.tuning.trials import worlds_of
+from understudy.games.scml.learning.online.rollout import clones_of, seated
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,15 @@ _AT_ONCE: Final = 32
 def take(candidate: Candidate, seats: Seats) -> Taken:
     """Play the worlds with the candidate in the seats."""
     planned = layouts(seats.company, seats.block, seats.first, seats.worlds, 0)
-    fixed = worlds_of([one.layout for one in planned])
-    learns = candidate.layers is not None
-    for row, one in zip(fixed, planned, strict=True):
-        row["conserves"] = one.conserves
-        set_seat(row, one.layout.mine, Seat(None if learns else candidate.name))
-    worlds, learners, habits = Worlds(fixed), list[ManyDecisions](), list[Floats]()
+    fixed, learners = seated(planned), clones_of(seats.company)
     if candidate.layers is not None and candidate.about is not None:
-        learners = [ManyDecisions(HRLPolicy(Checkpoint(candidate.layers, candidate.about)))]
+        policy = HRLPolicy(Checkpoint(candidate.layers, candidate.about))
+        learners = [ManyDecisions(policy), *learners]
+    else:
+        learners = [*learners[:1], *learners]  # clones have numbers from 1 on, and nobody has 0
+        for row, one in zip(fixed, planned, strict=True):
+            set_seat(row, one.layout.mine, Seat(candidate.name))
+    worlds, habits = Worlds(fixed), list[Floats]()
     seat = np.array([one.layout.mine for one in planned])
     for start in range(0, len(planned), _AT_ONCE):
         part = worlds.part(slice(start, start + _AT_ONCE))

@@ -1,4 +1,4 @@
-"""The layers of HRL-XF as they learn by play, and the critic that judges their decisions.
+"""The layers of HRL-XF as they learn by play, and the critic that values their situations.
 
 A joint decision is drawn in turns: L4 draws the order (Plackett and Luce), then each negotiation in
 it a response and, if that is an offer, its day, units and price, all within what L1 allows. So its
@@ -51,7 +51,7 @@ class Turns(NamedTuple):
     """Where L3 had something to choose."""
 
 
-class Judged(NamedTuple):
+class ActionEvaluation(NamedTuple):
     """By decision."""
 
     offers: Float[Tensor, " D"]
@@ -94,7 +94,7 @@ class Player(nn.Module):
         found = {"l3": weights_of(self.l3), "l4": weights_of(self.l4)}
         return found if self.l2 is None else {**found, "l2": weights_of(self.l2)}
 
-    def judge(self, turns: Turns, *, ordered: bool = True) -> Judged:
+    def evaluate_actions(self, turns: Turns, *, ordered: bool = True) -> ActionEvaluation:
         """How likely some decisions are; L4 need not be asked where the order does not matter."""
         decisions = len(turns.state)
         heads = self._heads(turns)
@@ -109,7 +109,7 @@ class Player(nn.Module):
         at = turns.decision[turns.asked]
         zeros = turns.state.new_zeros(decisions)
         entropy = -(heads[0].exp() * heads[0].clamp(min=-50)).sum(1)
-        return Judged(
+        return ActionEvaluation(
             zeros.index_add(0, at, log_prob),
             self._order(turns) if ordered else zeros,
             zeros.index_add(0, at, entropy),
@@ -158,7 +158,7 @@ class Player(nn.Module):
 
 
 class Critic(nn.Module):
-    """The score that is still to come beyond what is booked, as all factories' state foretells."""
+    """The score still to come beyond what is booked, predicted from all factories' state."""
 
     def __init__(self, player: Player, hidden: int, seed: int, *, central: bool) -> None:
         """Without `central` it sees what the player sees."""
@@ -169,7 +169,7 @@ class Critic(nn.Module):
         self.register_buffer("mean", standard.mean[:STATE].clone())
         self.register_buffer("std", standard.std[:STATE].clone())
         self.register_buffer("scale", torch.ones(PLACES, 2))
-        """By place: mean and spread of what is to be foretold."""
+        """By place: mean and standard deviation of what is to be predicted."""
         self.torso = mlp(
             STATE + PLACES + (WIDTH if central else 0), (hidden, hidden), generator=drawn
         )

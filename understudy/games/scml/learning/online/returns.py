@@ -1,4 +1,4 @@
-"""From what was booked when to what each decision is praised for.
+"""From what was booked when to the targets of the critic and the advantages of decisions.
 
 Values are asked at the first decision of a day, advantages taken at every decision: within a day
 what was booked says enough, and a world has thousands of decisions but at most 200 days.
@@ -10,7 +10,7 @@ import numpy as np
 
 from understudy.data.arrays import Floats, Ints
 from understudy.games.scml.learning.online.kernels import kernel
-from understudy.games.scml.learning.online.notebook import Played
+from understudy.games.scml.learning.online.rollout_buffer import Played
 
 
 def chains(played: Played) -> tuple[Ints, Ints]:

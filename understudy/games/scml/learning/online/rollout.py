@@ -1,5 +1,6 @@
 """A rollout: some worlds with learners in them, from the first day to the last."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -7,12 +8,12 @@ import numpy as np
 
 from understudy.data.arrays import Array, Floats
 from understudy.games.scml.agent.checkpoint import About, Checkpoint
-from understudy.games.scml.agent.policy import HRLPolicy
+from understudy.games.scml.agent.policy import CLONES, HRLPolicy, policy_of
 from understudy.games.scml.batch.learnt.policy import Learner, ManyDecisions, play
-from understudy.games.scml.batch.players.ask import LEARNER
+from understudy.games.scml.batch.setup import Seat, set_seat
 from understudy.games.scml.batch.worlds import Worlds
-from understudy.games.scml.learning.online.fields import Company, layouts
-from understudy.games.scml.learning.online.notebook import Notebook, Played
+from understudy.games.scml.learning.online.fields import Company, Planned, layouts
+from understudy.games.scml.learning.online.rollout_buffer import Played, RolloutBuffer
 from understudy.games.scml.tuning.trials import worlds_of
 
 Layers = dict[str, dict[str, Array]]
@@ -29,7 +30,7 @@ class Job:
     first: int
     worlds: int
     keep: float
-    stirs: bool
+    samples_order: bool
     goal_noise: float
     past: tuple[Layers, ...] = ()
     """Earlier selves, who play as rivals."""
@@ -48,22 +49,35 @@ class Rollout(NamedTuple):
     bankrupt: float
 
 
-def collect(job: Job) -> Rollout:
-    """Play a job's worlds."""
-    drawn = replace(job.about, response_temperature=1.0, offer_temperature=1.0)
-    policy = HRLPolicy(Checkpoint(job.layers, drawn))
-    notebook = Notebook(policy, keep=job.keep, stirs=job.stirs, goal_noise=job.goal_noise)
-    learners: list[Learner] = [ManyDecisions(policy, explorer=notebook)]
-    learners += [ManyDecisions(HRLPolicy(Checkpoint(past, drawn))) for past in job.past]
-    planned = layouts(job.company, job.block, job.first, job.worlds, len(job.past))
+def seated(planned: Sequence[Planned]) -> Array:
+    """The worlds with everybody in their places, [planned] of dtype FIXED."""
     fixed = worlds_of([one.layout for one in planned])
     for row, one in zip(fixed, planned, strict=True):
         row["conserves"] = one.conserves
         for seat, number in one.learners.items():
-            row["player"][seat], row["policy"][seat] = LEARNER, number
-    worlds = Worlds(fixed)
+            set_seat(row, seat, Seat(None, policy=number))
+    return fixed
+
+
+def clones_of(company: Company) -> list[ManyDecisions]:
+    """The clones among the rivals, who play as they came with the package."""
+    return [ManyDecisions(policy_of(CLONES[name])) for name in company.clones if company.cloned]
+
+
+def collect(job: Job) -> Rollout:
+    """Play a job's worlds."""
+    drawn = replace(job.about, response_temperature=1.0, offer_temperature=1.0)
+    policy = HRLPolicy(Checkpoint(job.layers, drawn))
+    buffer = RolloutBuffer(
+        policy, keep=job.keep, samples_order=job.samples_order, goal_noise=job.goal_noise
+    )
+    learners: list[Learner] = [ManyDecisions(policy, explorer=buffer)]
+    learners += [ManyDecisions(HRLPolicy(Checkpoint(past, drawn))) for past in job.past]
+    learners += clones_of(job.company)
+    planned = layouts(job.company, job.block, job.first, job.worlds, len(job.past))
+    worlds = Worlds(seated(planned))
     play(worlds, learners)
-    played = notebook.played()
+    played = buffer.played()
     mine = np.array([one.layout.mine for one in planned])
     rows = np.arange(len(planned))
     return Rollout(

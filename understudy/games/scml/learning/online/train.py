@@ -187,7 +187,7 @@ class OnlineTraining:
                 first=first,
                 worlds=last - first,
                 keep=settings.keep,
-                stirs="l4" in stage.rates.learning_rates,
+                samples_order="l4" in stage.rates.learning_rates,
                 goal_noise=stage.rates.goal_noise,
                 past=tuple(self.past),
             )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import InputError
+from understudy.games.scml.engine.world import collecting_rarely
 from understudy.games.scml.recording.tables import RECORDINGS
 from understudy.games.scml.recording.tracker.factory import Tracked, read_factory
 from understudy.games.scml.recording.tracker.world import Logged, tables_of
@@ -70,19 +71,23 @@ class _Part:
     def load(self) -> Imported:
         """Their recordings, what was left out, and counts of what the files do not say."""
         found, missing = list[Logged](), Counter[str]()
-        for files in self.worlds:
-            world = self._world(files, missing)
-            if world is not None:
-                found.append(world)
-                missing += world.missing()
+        with collecting_rarely():  # millions of small values, none of which is garbage
+            for files in self.worlds:
+                world = self._world(files, missing)
+                if world is not None:
+                    found.append(world)
+                    missing += world.missing()
+            tables = tables_of(found)
         source = str(self.worlds[0][0].relative_to(self.folder))
-        return Imported(source, tables_of(found), self.rejected, dict(missing))
+        return Imported(source, tables, self.rejected, dict(missing))
 
     def _world(self, files: Sequence[Path], missing: Counter[str]) -> Logged | None:
         name, factories = "", dict[int, Tracked]()
         for path in files:
             try:
                 log = parsed(path.read_bytes())
+                if not isinstance(log, dict):
+                    raise ValueError("it holds no object, as a tracker file does")
                 one = read_factory(log)
                 world = str(log["world_id"])
             except (ValueError, KeyError, TypeError, IndexError, AttributeError) as problem:

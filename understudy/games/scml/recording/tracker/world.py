@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from understudy.games.scml.recording.tables import CONTRACTS, DAY_LEDGER, DECISI
 from understudy.games.scml.recording.tracker.factory import Place, Said, Signed, Tracked
 
 Rows = dict[str, list[dict[str, Any]]]
+_NO_OFFER = (None, None, None)
 
 
 class Logged(NamedTuple):
@@ -27,7 +29,7 @@ class Logged(NamedTuple):
     @property
     def match(self) -> str:
         """What it is called here."""
-        return f"log-{hashlib.sha1(self.world.encode()).hexdigest()[:12]}"
+        return _match_of(self.world)
 
     def rows(self) -> Rows:
         """Of each table."""
@@ -191,6 +193,7 @@ class Logged(NamedTuple):
 
     def _decision(self, one: Tracked, said: Said, moment: int) -> dict[str, Any]:
         needs = _needs(one, said)
+        heard, offered = said.heard or _NO_OFFER, said.offered or _NO_OFFER
         return {
             "match": self.match,
             "moment": moment,
@@ -199,14 +202,23 @@ class Logged(NamedTuple):
             "call": said.call,
             "partner": said.partner.number,
             "round": said.round,
-            **_terms("heard", said.heard),
+            "heard_quantity": heard[0],
+            "heard_day": heard[1],
+            "heard_price": heard[2],
             "answer": said.answer,
             "omitted": said.omitted,
-            **_terms("offered", said.offered),
+            "offered_quantity": offered[0],
+            "offered_day": offered[1],
+            "offered_price": offered[2],
             "needed_supplies": needs[0],
             "needed_sales": needs[1],
             "contracts": said.signed,
         }
+
+
+@lru_cache(maxsize=64)
+def _match_of(world: str) -> str:
+    return f"log-{hashlib.sha1(world.encode()).hexdigest()[:12]}"
 
 
 def _first(one: Tracked) -> Mapping[str, Any]:
@@ -227,11 +239,6 @@ def _needs(one: Tracked, said: Said) -> tuple[int, int]:
     spare = held - went - status["exo_output_qty"]
     last = len(status["trading_prices"]) - 2
     return (-spare if one.place.level else 0), (spare if one.place.level < last else 0)
-
-
-def _terms(prefix: str, offer: Sequence[int] | None) -> dict[str, int | None]:
-    names, parts = ("quantity", "day", "price"), offer or (None, None, None)
-    return {f"{prefix}_{name}": part for name, part in zip(names, parts, strict=True)}
 
 
 def _range(side: str, price: float) -> dict[str, int]:

@@ -141,7 +141,7 @@ class Explorer {
     this.choice.hidden = this.worlds.length < 2;
     this.choice.selectedIndex = this.worlds.indexOf(world);
     const length = steps < planned ? `${steps} of ${planned} days: a failure ended it` : `${steps} days`;
-    this.title.replaceChildren(make("h2", { textContent: match }),
+    this.title.replaceChildren(make(document.querySelector("header h1") ? "h2" : "h1", { textContent: match }),
       words(`SCML ${track}, ${field} field, ${world.factories.length} factories on ${world.levels.length} levels, `
         + length));
     this.slider.max = world.last;

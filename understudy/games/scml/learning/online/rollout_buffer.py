@@ -70,25 +70,30 @@ class Played:
     """[days, NUM_GOALS]: what it drew, as the network says it."""
 
 
-class Notebook:
+class RolloutBuffer:
     """An explorer that writes down decisions."""
 
     def __init__(
-        self, policy: HRLPolicy, *, keep: float, stirs: bool, goal_noise: float = 0.0
+        self, policy: HRLPolicy, *, keep: float, samples_order: bool, goal_noise: float = 0.0
     ) -> None:
-        self._policy, self._keep, self._stirs, self._noise = policy, keep, stirs, goal_noise
+        self._policy, self._keep, self._samples_order, self._noise = (
+            policy,
+            keep,
+            samples_order,
+            goal_noise,
+        )
         self._pages: list[dict[str, Array]] = []
         self._starts: list[tuple[Ints, Float32s, Float32s]] = []
         self._fresh: tuple[Ints, Float32s, Float32s] | None = None
         self._decisions = 0
 
-    def stir(self, state: Array, asked: Questions, scores: Float32s) -> Float32s:
+    def perturb(self, state: Array, asked: Questions, scores: Float32s) -> Float32s:
         """With Gumbel noise, so that orders are drawn as Plackett and Luce have it."""
-        if not self._stirs:
+        if not self._samples_order:
             return scores
-        stirred = scores.astype(np.float64)
-        add_gumbel(state, asked.world, asked.columns.first, stirred)
-        return stirred  # type: ignore[return-value]
+        perturbed = scores.astype(np.float64)
+        add_gumbel(state, asked.world, asked.columns.first, perturbed)
+        return perturbed  # type: ignore[return-value]
 
     def goals(self, state: Array, asked: Questions, fresh: Ints, start: DayStarts) -> Float32s:
         """L2's, drawn around what it says."""

@@ -1,0 +1,13 @@
+"""Champions of the league as HRL-XF plays them: networks that learnt from their recordings.
+
+`python benchmarks/scml_clones.py` says how far a clone is from its original.
+"""
+
+from understudy.games.scml.agent.hrl import HRLAgent
+from understudy.games.scml.agent.policy import CLONES
+
+
+class HorizonAwareClone(HRLAgent):
+    """Cloned from HorizonAware (2026); what it promises is safe by L1, unlike its original's."""
+
+    checkpoint = CLONES["HorizonAwareClone"]
