@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from understudy import workers
-from understudy.data.files import write_text
+from understudy.data.files import read_bytes, write_text
 from understudy.data.integrity.json_files import (
     fitting_together,
     json_line,
@@ -219,8 +219,9 @@ def read_trials(folder: TuningFolder) -> list[Trial]:
     cure = "Start over with --fresh"
     with fitting_together(path, cure):
         found = [Trial(**line) for line in read_lines(path, TuningTrial, cure)]
-    if [one.number for one in found] != list(range(len(found))):
-        raise InputError(f"{path} is damaged (trials are not in their order). {cure}")
+    content = read_bytes(path) or b"\n"
+    if [one.number for one in found] != list(range(len(found))) or not content.endswith(b"\n"):
+        raise InputError(f"{path} is damaged (trials are missing or not in their order). {cure}")
     return found
 
 
