@@ -238,7 +238,9 @@ def _run(stopped: list[int]) -> None:
         sys.exit(128 + signal.SIGPIPE)
     except Exception as problem:
         if hasattr(problem, "format_message"):  # click's own words on a wrong option
-            _fail(f"{problem.format_message().rstrip('.')}. See: understudy --help")
+            where = getattr(getattr(problem, "ctx", None), "command_path", "")
+            verb = where.rpartition("understudy")[2]
+            _fail(f"{problem.format_message().rstrip('.')}. See: understudy{verb} --help")
         raise
 
 

@@ -144,17 +144,20 @@ def train(
             resume=resume,
             progress=progress,
         )
-    _tell_of_training(game, run, name or recipe, evaluation)
+    _tell_of_training(game, run, recipe, name or recipe, evaluation)
 
 
-def _tell_of_training(game: str, run: "Run", name: str, evaluation: Mapping[str, Any]) -> None:
+def _tell_of_training(
+    game: str, run: "Run", recipe: str, name: str, evaluation: Mapping[str, Any]
+) -> None:
     """What came out, where it lies, and what may follow."""
     brought = games.commands(game)
     (brought.print_evaluation or _print_evaluation)(evaluation)
     steps, seconds = evaluation["steps"], evaluation["seconds"]
     print(f"{run.model(name)}: {steps:,} steps in {seconds:.0f} s")
     met = f"compete {game} {name} {next(iter(load(game).players), '')}".rstrip()
-    plays = [met] if "compete" in brought.verbs else []
+    can_play = "compete" in brought.verbs and getattr(load(game).recipe(recipe), "plays", True)
+    plays = [met] if can_play else []
     next_step(run, game, *plays, f"report {run.folder}")
 
 

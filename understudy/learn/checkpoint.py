@@ -93,7 +93,10 @@ def as_tensors(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {name: as_tensors(part) for name, part in tree.items()}
     if isinstance(tree, np.ndarray):
-        return torch.from_numpy(np.ascontiguousarray(tree))
+        tensor = torch.from_numpy(np.ascontiguousarray(tree))
+        # An empty one that came from another process may lie at the address of the next, of another
+        # type, and torch refuses to save both.
+        return tensor if tensor.numel() else tensor.clone()
     return tree
 
 

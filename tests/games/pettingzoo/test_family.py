@@ -157,13 +157,53 @@ def test_a_host_travels_to_other_processes_and_tells_the_same_of_itself():
     assert repr(again) == f"PettingZoo(environment='{TOYS}:Guess')"
 
 
+@pytest.mark.parametrize("kind", ["Throng", "Round"])
+def test_of_players_alike_two_seats_are_ours_and_the_others_guess(kind):
+    host = PettingZoo(f"{TOYS}:{kind}")
+    assert replays_exactly(host)
+    seats = set()
+    for seed in range(40):
+        match = host.match()
+        match.reset(seed)
+        seats.add(tuple(match.env.seats.values()))
+        turns = 0
+        while turn := match.turn():
+            row, legal = np.zeros(host.features, np.float32), np.zeros(sum(host.heads), bool)
+            match.see(turn[0], row, legal)
+            assert legal.sum() == sum(host.heads)
+            shown = int(row[:3].argmax()) if kind == "Throng" else int(row[0])
+            options = np.zeros((2, len(host.heads)), np.int64)
+            options[:, 0] = [shown, 0]  # the first slot knows what to say
+            turns += 0 in turn
+            match.step(options)
+        if kind == "Round":
+            assert match.sides.gathered == [turns, 0]
+        assert match.score() >= 0
+    everybody = len(host.match().env.env.possible_agents)
+    assert len(seats) == everybody * (everybody - 1)
+
+
+def test_a_crowd_goes_on_from_any_state_as_if_nothing_had_happened():
+    for kind in ("Throng", "Round"):
+        host = PettingZoo(f"{TOYS}:{kind}")
+        one, other = host(3, 0.0), host(3, 0.0)
+        one.reset(np.arange(3), np.array([5, 6, 7]))
+        for step in range(3):
+            for slot in (0, 1):
+                one.script(RANDOM, np.arange(3), slot)
+            one.step()
+            hosted._PARKED.clear()
+            other.restore(one.state())
+            assert np.array_equal(one.seen, other.seen), (kind, step)
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
         ("chess_v99", ("no environment 'chess_v99'", "pettingzoo:MODULE:FUNCTION")),
         (f"{TOYS}:Nothing", ("no function Nothing",)),
         ("no.such.module:env", ("cannot be imported", "No module named 'no'")),
-        (f"{TOYS}:Crowd", ("is for 3 players; games here are for two",)),
+        (f"{TOYS}:Crowd", ("is for 3 players that are not alike",)),
         (f"{TOYS}:Steering", ("acts by Box", "neither Discrete nor MultiDiscrete")),
         (f"{TOYS}:pictures", ("21,174 numbers, more than 4,096",)),
         (f"{TOYS}:words", ("observes Text",)),

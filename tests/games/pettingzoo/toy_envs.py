@@ -106,11 +106,67 @@ class Restless(Guess):
 
 
 class Crowd(Guess):
-    """For three."""
+    """For three that are not alike."""
 
     def __init__(self):
         super().__init__()
         self.possible_agents = ["left", "right", "middle"]
+
+
+class Throng(Guess):
+    """For four that are alike."""
+
+    def __init__(self):
+        super().__init__()
+        self.possible_agents = ["a", "b", "c", "d"]
+
+    def action_space(self, agent):
+        return spaces.MultiDiscrete([4, 2])
+
+
+class Round(AECEnv):
+    """Three take turns to name what is shown, twice each; one that names a 0 leaves at once."""
+
+    def __init__(self):
+        super().__init__()
+        self.possible_agents = ["x", "y", "z"]
+
+    def observation_space(self, agent):
+        shown = spaces.Box(0, 3, (1,), np.float32)
+        return spaces.Dict({"observation": shown, "action_mask": spaces.MultiBinary(4)})
+
+    def action_space(self, agent):
+        return spaces.Discrete(4)
+
+    def reset(self, seed=None, options=None):
+        self.rng, self.agents, self.left = np.random.default_rng(seed), list("xyz"), 6
+        self.digit, self.at = int(self.rng.integers(1, 4)), 0
+        self.rewards = dict.fromkeys("xyz", 0.0)
+        self._cumulative_rewards = dict.fromkeys("xyz", 0.0)
+        self.terminations, self.truncations = (dict.fromkeys("xyz", False) for _ in range(2))
+        self.infos = {agent: {} for agent in "xyz"}
+        self.agent_selection = "x"
+
+    def observe(self, agent):
+        return {"observation": np.array([self.digit]), "action_mask": np.array([1, 1, 1, 1])}
+
+    def step(self, action):
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self.rewards = dict.fromkeys("xyz", 0.0)
+            self.agents.remove(agent)
+            self.terminations.pop(agent), self.truncations.pop(agent)
+        else:
+            self.rewards = {one: float(one == agent and action == self.digit) for one in "xyz"}
+            self.terminations[agent] = action == 0
+            self.left -= 1
+            self.digit = int(self.rng.integers(1, 4))
+            if self.left == 0:
+                self.terminations = dict.fromkeys(self.agents, True)
+        if self.agents:
+            order = [one for one in "xyz" if one in self.agents]
+            later = [one for one in order if one > agent]
+            self.agent_selection = (later or order)[0]
 
 
 class Steering(Guess):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import InputError
+from understudy.games.pettingzoo.crowd import AecCrowd, ParallelCrowd, are_alike
 from understudy.games.pettingzoo.matches import AecMatch, ParallelMatch
 from understudy.games.pettingzoo.spaces import heads_of, size
 from understudy.games.two_player.hosted import HostedEnv
@@ -57,7 +58,7 @@ class PettingZoo:
 
     def match(self) -> AecMatch | ParallelMatch:
         """Room for one match."""
-        env = _make(self.environment)()
+        env = _for_two(_make(self.environment)())
         kind = AecMatch if hasattr(env, "agent_iter") else ParallelMatch
         return kind(env, self.heads)
 
@@ -67,8 +68,13 @@ def _looked_at(name: str) -> tuple[int, tuple[int, ...]]:
     """Features and heads of an environment; InputError where it cannot be a game of ours."""
     env = _make(name)()
     agents = list(env.possible_agents)
-    if len(agents) != 2:
-        raise InputError(f"pettingzoo:{name} is for {len(agents)} players; games here are for two")
+    if len(agents) < 2:
+        raise InputError(f"pettingzoo:{name} is for {len(agents)} player; games here are for two")
+    if len(agents) > 2 and not are_alike(env):
+        raise InputError(
+            f"pettingzoo:{name} is for {len(agents)} players that are not alike; games here are "
+            f"for two, or for more that see and do the same. {_OWN}"
+        )
     try:
         features = max(size(env.observation_space(one)) for one in agents)
         both = [heads_of(env.action_space(one)) for one in agents]
@@ -81,6 +87,13 @@ def _looked_at(name: str) -> tuple[int, tuple[int, ...]]:
         shown = f"{features:,} numbers, more than {MOST_FEATURES:,}"
         raise InputError(f"pettingzoo:{name} shows {shown}: make its pictures smaller. {_OWN}")
     return features, tuple(map(max, zip(*both, strict=True)))
+
+
+def _for_two(env: Any) -> Any:
+    """An environment as it is, or of a crowd two seats, the others guessing."""
+    if len(env.possible_agents) == 2:
+        return env
+    return AecCrowd(env) if hasattr(env, "agent_iter") else ParallelCrowd(env)
 
 
 @cache

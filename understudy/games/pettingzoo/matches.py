@@ -59,9 +59,7 @@ class _Sides:
         self.writers[slot](seen, row[: self.sizes[slot]])
         if legal is None:
             return
-        mask = seen.get(MASK) if isinstance(seen, Mapping) else None
-        if mask is None and info:
-            mask = info.get(MASK)
+        mask = _mask(seen, info)
         legal[self.options[slot]] = True if mask is None else _flat(mask)
 
 
@@ -71,6 +69,18 @@ def _places(heads: Sequence[int], own: Sequence[int]) -> slice | Array:
         return slice(None)
     first = np.cumsum([0, *heads[:-1]])
     return np.concatenate([begin + np.arange(n) for begin, n in zip(first, own, strict=True)])
+
+
+def _mask(seen: Any, info: Any) -> Any:
+    """The mask in an observation or an agent's info; None where there is none."""
+    mask = seen.get(MASK) if isinstance(seen, Mapping) else None
+    return info.get(MASK) if mask is None and info else mask
+
+
+def written_legal(seen: Any, info: Any, options: int) -> Array:
+    """Which of an agent's options it has now."""
+    mask = _mask(seen, info)
+    return np.ones(options, bool) if mask is None else _flat(mask).astype(bool)
 
 
 def _flat(mask: Any) -> Array:

@@ -74,6 +74,9 @@ online = OnlineRecipe(
 )
 
 RECIPES: Final[dict[str, Recipe]] = {
+    "hrl-xf": WholeRecipe(
+        description="all of it: L2, its goals into the samples, L3, L4", l2=l2, l3=l3, l4=l4
+    ),
     "l2": l2,
     "l2-intent": replace(
         l2,
@@ -86,9 +89,6 @@ RECIPES: Final[dict[str, Recipe]] = {
     ),
     "l3-awr": l3_awr,
     "l4": l4,
-    "hrl-xf": WholeRecipe(
-        description="all of it: L2, its goals into the samples, L3, L4", l2=l2, l3=l3, l4=l4
-    ),
     "hrl-xf-quick": WholeRecipe(
         description="the same in minutes, for demos and first looks",
         l2=replace(l2, steps=500),

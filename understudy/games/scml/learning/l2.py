@@ -65,6 +65,7 @@ class GoalRecipe(LayerRecipe):
     """How much more a goal counts for each e-fold of its units: most goals are 0."""
 
     layer = "l2"
+    plays = False
     table = DAY_START_SAMPLES
     measure = ("players", "goals", "price_share", "more_for_more")
 

@@ -100,6 +100,7 @@ class PriorityRecipe(LayerRecipe):
     """Units of each layer. Up: nearer to the teacher, slower."""
 
     layer = "l4"
+    plays = False
     table = ROUND_SAMPLES
 
     def prepare(

@@ -45,6 +45,8 @@ class LayerRecipe(OptimizerSettings, ABC):
     layer: ClassVar[str]
     table: ClassVar[Table]
     """What it learns from."""
+    plays: ClassVar[bool] = True
+    """Whether what it yields is a player; else it is a part of one."""
     measure: ClassVar[tuple[str, ...]] = ("players",)
     """Settings that change what the validation loss measures."""
 

@@ -42,6 +42,7 @@ class Company:
     most_days: int | None = None
     """Of a world; None: as the league has them."""
     track: Track = "std"
+    """Whose worlds: std or oneshot."""
 
     def __post_init__(self) -> None:
         if unknown := set(self.clones) - set(CLONES):
