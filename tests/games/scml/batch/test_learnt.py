@@ -102,6 +102,11 @@ def test_histories_are_those_of_the_agent():
     np.testing.assert_allclose(found, expected[spoken], atol=2e-5)
 
 
+def test_a_seat_of_a_policy_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="of policy 0, there are 0"):
+        play(Worlds(records(5)), [])
+
+
 def test_equal_negotiations_are_served_by_name_wherever_they_lie():
     rng = np.random.default_rng(1)
     first = np.array([0, 1, 4, 11])

@@ -195,6 +195,8 @@ def play(
         decisions += len(waiting)
         factory = worlds.state["asked"][waiting]
         chosen = worlds.fixed["policy"][waiting, factory]
+        if chosen.max() >= len(learners):  # it would be waited for without end
+            raise ValueError(f"a seat is of policy {chosen.max()}, there are {len(learners)}")
         for index, learner in enumerate(learners):
             rows = waiting[chosen == index]
             if len(rows):
