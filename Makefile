@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test test-slow check format bench clean
+.PHONY: help env demo test test-slow check format campaign bench clean
 
 help:  ## Say what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,6 +41,9 @@ check: env  ## Lint, format, types, and which module may import which
 
 format: env  ## Mend what ruff can mend
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+campaign: env  ## Attack ourselves for 20 minutes: kills, damaged files, hostile agents
+	@$(BIN)/understudy selftest --minutes 20
 
 bench: env  ## Measure speed beside the peers (installs them first)
 	@$(UV) -r requirements/bench.txt

@@ -20,7 +20,7 @@ RECORD = "record arena --opponents rusher,kiter --matches 40 --seed 9"  # all sp
 ENCODE = "encode arena"
 TRAIN = "train arena imitate-quick --seed 9"
 COMPETE = "compete arena imitate-quick expert --matches 6"
-_TIMES = ("begun", "seconds", "samples_per_second", "command")
+_TIMES = ("begun", "seconds", "samples_per_second", "command", "seal", "crc")
 
 
 class Done(NamedTuple):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy import games
+from understudy.data.integrity.locks import released
 from understudy.data.runs import COMPETE, RECORD, Run
 from understudy.errors import InputError
 from understudy.pipeline.game import Game, Schedule, load
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # torch takes seconds to import
     from understudy.pipeline.tasks import Workers
 
 
+@released
 def record(
     game: str,
     *,
@@ -44,6 +46,7 @@ def record(
     return run.recordings
 
 
+@released
 def encode(
     game: str,
     *,
@@ -70,6 +73,7 @@ def encode(
     )
 
 
+@released
 def train(
     game: str,
     recipe: str,
@@ -117,6 +121,7 @@ def train(
     )
 
 
+@released
 def compete(
     game: str,
     players: Sequence[str],

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from understudy.data.files import digest, read_json, sweep, write_text, writing
+from understudy.data.files import digest, sweep, write_text, writing
 from understudy.errors import InputError
 
 
@@ -88,13 +88,3 @@ def test_a_digest_hangs_on_the_content_alone(tmp_path):
     for name, text in (("a", "one"), ("b", "one"), ("c", "two")):
         (tmp_path / name).write_text(text)
     assert digest(tmp_path / "a") == digest(tmp_path / "b") != digest(tmp_path / "c")
-
-
-def test_json_is_read_where_there_is_some(tmp_path):
-    path = tmp_path / "a.json"
-    assert read_json(path, "unused") is None
-    path.write_text('{"a": [1]}')
-    assert read_json(path, "unused") == {"a": [1]}
-    path.write_text('{"a": [1')
-    with pytest.raises(InputError, match=r"a\.json is damaged \(.*\)\. Make it again"):
-        read_json(path, "Make it again")

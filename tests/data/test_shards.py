@@ -87,7 +87,8 @@ def test_a_truncated_file_is_refused(path, share):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
     message = refusal(path)
-    assert message.startswith(f"{path}: not a whole Parquet file (")
+    kind = "damaged" if share > 0.9 else "not a whole Parquet file"  # the seal is near the end
+    assert message.startswith(f"{path}: {kind} (")
     assert message.endswith(
         "). Delete it and run understudy encode arena again: only what is missing is made"
     )

@@ -14,6 +14,7 @@ import pytest
 from tests.league import rps
 from tests.league.toy_league import average, distance, play, season, strategies
 from tests.small_runs import contents, rows
+from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import LeagueFolder
 from understudy.errors import InputError
 from understudy.league.analysis.ratings import elo
@@ -254,7 +255,9 @@ def test_every_number_in_the_state_is_a_number(played):
     text = LeagueFolder(played[0].folder).state.read_text()
     assert "NaN" not in text
     assert "Infinity" not in text
-    assert State.from_json(json.loads(text)).to_json() == json.loads(text)
+    known = json.loads(text)
+    del known["seal"]
+    assert State.from_json(known).to_json() == known
 
 
 def test_lines_and_rows_tell_of_the_same_matches(played):
@@ -403,10 +406,10 @@ def test_a_damaged_state_is_named(copy, damage):
 @pytest.mark.parametrize("version", [2, 99])
 def test_a_state_of_another_version_is_named_whatever_its_settings(copy, version):
     path = LeagueFolder(copy).state
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"version": version}))
+    write_json(path, json.loads(path.read_text()) | {"version": version})
     manifest = json.loads((copy / "manifest.json").read_text())
     manifest["settings"] |= {"keep": 0.5}  # as leagues of version 2 had it
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    write_json(copy / "manifest.json", manifest)
     assert f"league_state.json is of version {version}, and" in refused(copy)
     assert season(copy, **SMALL).run(resume=False).round == 4
 

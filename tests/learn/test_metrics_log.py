@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.learn.fitting import fit
+from understudy.data.integrity.json_files import json_line
 from understudy.errors import InputError
 from understudy.learn.metrics_log import MetricsLogger, read_metrics
 
@@ -45,7 +46,7 @@ def test_without_tensorboard_training_goes_on(monkeypatch, tmp_path, caplog):
 
 def test_lines_after_the_step_and_unfinished_ones_are_dropped(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    whole = '{"step": 2, "a": 0.1}\n{"step": 4, "a": 0.2}\n'
+    whole = json_line({"step": 2, "a": 0.1}) + json_line({"step": 4, "a": 0.2})
     (tmp_path / "metrics.jsonl").write_text(whole + '{"step": 6, "a": 0.3}\n{"step": 8, "')
     with MetricsLogger(tmp_path, 4):
         assert (tmp_path / "metrics.jsonl").read_text() == whole
@@ -53,7 +54,9 @@ def test_lines_after_the_step_and_unfinished_ones_are_dropped(tmp_path, monkeypa
 
 def test_a_damaged_line_is_named(tmp_path):
     (tmp_path / "metrics.jsonl").write_text('{"step": 2\n{"step": 4}\n')
-    with pytest.raises(InputError, match=r"metrics\.jsonl is damaged .* Start over with --fresh"):
+    with pytest.raises(
+        InputError, match=r"metrics\.jsonl, line 1, is damaged .* Start over with --fresh"
+    ):
         read_metrics(tmp_path)
 
 

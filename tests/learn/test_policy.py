@@ -10,7 +10,13 @@ from tests.learn.toy_samples import FEATURES, TOY
 from understudy.data.runs import WEIGHTS
 from understudy.data.samples import decisions
 from understudy.errors import InputError
-from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
+from understudy.learn.policy import (
+    SHAPE_KEY,
+    FactoredPolicy,
+    PolicyShape,
+    load_policy,
+    save_policy,
+)
 
 SHAPE = PolicyShape(tuple(FEATURES), {"move": 3, "fire": 2}, (6, 4))
 AGAIN = "Train again: understudy train arena imitate --fresh"
@@ -160,9 +166,9 @@ def test_the_same_weights_are_the_same_bytes(tmp_path):
 def test_weights_that_are_no_numbers_are_refused(folder, wrong):
     path = folder / WEIGHTS
     with safe_open(path, framework="pt") as file:
-        about = file.metadata()
+        shape = PolicyShape.from_json(file.metadata()[SHAPE_KEY])  # what was changed has no seal
     tensors = load_file(path)
     name = sorted(tensors)[0]
     tensors[name].view(-1)[-1] = wrong
-    save_file(tensors, path, about)
+    save_file(tensors, path, {SHAPE_KEY: shape.to_json()})
     assert refusal(folder) == f"{path}: '{name}' holds what is no number. {AGAIN}"

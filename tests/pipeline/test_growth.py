@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from tests.small_runs import ENCODE, assert_refused, rows, succeed, understudy
+from understudy.data.integrity.json_files import write_json
 from understudy.data.manifests import Size, cuts, grown
 from understudy.data.runs import read_manifest
 
@@ -60,10 +61,8 @@ def test_what_was_lost_of_a_part_is_made_again_alike(tmp_path):
 
 def test_more_of_an_unfinished_one_finishes_it(tmp_path):
     succeed(f"{ARENA} --matches 8", tmp_path)
-    manifest = tmp_path / "recordings" / "manifest.json"
-    text = manifest.read_text()
-    unfinished = read_manifest(tmp_path / "recordings")["finished"]
-    manifest.write_text(text.replace(f'"{unfinished}"', "null"))
+    known = read_manifest(tmp_path / "recordings")
+    write_json(tmp_path / "recordings" / "manifest.json", known | {"finished": None})
     succeed(f"{ARENA} --more 4", tmp_path)
     assert len(rows(tmp_path / "recordings", "matches")) == 8
     succeed(f"{ARENA} --more 4", tmp_path)

@@ -68,7 +68,10 @@ def documents(run):
     for path in sorted([*run.rglob("*.json"), *run.rglob("*.jsonl")]):
         text = path.read_text()
         *before, last = text.splitlines() if path.suffix == ".jsonl" else (text,)
-        yield path, before, json.loads(last)
+        known = json.loads(last)
+        if isinstance(known, dict):  # what was changed on purpose has no seal
+            known = {name: value for name, value in known.items() if name not in ("seal", "crc")}
+        yield path, before, known
 
 
 def is_harmless(html):

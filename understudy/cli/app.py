@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -13,10 +14,13 @@ from understudy import games
 from understudy.cli import commands
 from understudy.cli.demo import demo
 from understudy.cli.league import league
+from understudy.cli.selftest import selftest
 from understudy.cli.tune import tune
+from understudy.data.integrity.locks import released
 from understudy.errors import InputError
 from understudy.terminal.commands import Command, added_options, typed
 from understudy.terminal.console import err_console
+from understudy.terminal.stopping import stopping
 
 EXAMPLES = """\b
 From recorded matches to an agent, step by step:
@@ -89,7 +93,8 @@ def app() -> typer.Typer:
             _with_options(commands.train),
             _with_options(tune),
         ),
-        *(commands.evaluate, commands.report, commands.replay, commands.recipes, demo),
+        *(commands.evaluate, commands.report, commands.check, commands.replay, commands.recipes),
+        *(demo, selftest),
     )
     for command in every:
         made.command()(typed(command))
@@ -132,6 +137,18 @@ class OneLine(TyperGroup):
             raise InputError(
                 f"a file ends before its time ({line_of(failure)}). Make that file again"
             ) from failure
+        except UnicodeDecodeError as failure:
+            raise InputError(
+                f"a file is not a text in UTF-8 ({failure.reason} at byte {failure.start}). Save "
+                "it as UTF-8, then run the same command again"
+            ) from failure
+        except MemoryError as failure:
+            raise InputError(
+                "there is too little memory for this. Use fewer --workers, or a larger machine; "
+                "what was done is kept"
+            ) from failure
+        except BrokenPipeError:
+            raise  # whoever read our output has gone
         except OSError as failure:
             if failure.filename is None and failure.errno not in _OF_THE_MACHINE:
                 raise  # no file's fault: perhaps ours
@@ -200,8 +217,14 @@ def main() -> None:
     """Run a command. A user's mistake is one line and exit code 2; a bug of ours is a traceback."""
     # Work is spread over processes; threads that wait for each other are many times slower.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    with stopping() as stopped:
+        _run(stopped)
+
+
+@released
+def _run(stopped: list[int]) -> None:
     try:
-        if app()(standalone_mode=False) == 130:  # what typer makes of Ctrl-C
+        if app()(standalone_mode=False) == 130 or stopped:  # what typer makes of Ctrl-C
             raise KeyboardInterrupt
     except InputError as mistake:
         _fail(str(mistake))
@@ -209,7 +232,10 @@ def main() -> None:
         _fail("stopped")
     except KeyboardInterrupt:
         err_console.print("understudy: stopped; the same command goes on from here", style="yellow")
-        sys.exit(130)
+        sys.exit(128 + (stopped or [signal.SIGINT])[0])
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to be said
+        sys.exit(128 + signal.SIGPIPE)
     except Exception as problem:
         if hasattr(problem, "format_message"):  # click's own words on a wrong option
             where = getattr(getattr(problem, "ctx", None), "command_path", "")

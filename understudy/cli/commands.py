@@ -1,6 +1,7 @@
 """Commands that every game has. `**told` are the options that games add to them."""
 
 import json as json_text
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -228,6 +229,32 @@ def report(
     from understudy.pipeline import report as report_stage
 
     show(report_stage.report(Run.existing(run), out), look)
+
+
+def check(
+    run: Annotated[Path, typer.Argument(help="The run's folder.")],
+    json: JsonOption = False,
+) -> None:
+    """Read every file of a run; say what is damaged, missing, stale or foreign.
+
+    Exit code 1 if anything is.
+
+    Example: understudy check runs/arena
+    """
+    from understudy.data.runs import Run
+    from understudy.trust.check import check as look_through
+
+    found = look_through(Run.existing(run))
+    if json:
+        told = [one._asdict() | {"path": str(one.path)} for one in found.findings]
+        print(json_text.dumps(told, indent=2))
+    else:
+        for one in found.findings:
+            print(f"{one.kind}: {one.path}: {one.what.removeprefix(f'{one.path}: ')}")
+        words = f"{len(found.findings)} findings" if found.findings else "all as it was written"
+        print(f"{found.files:,} files, {found.sealed:,} of them sealed: {words}")
+    if found.findings:
+        sys.exit(1)
 
 
 def replay(

@@ -4,11 +4,10 @@ import contextlib
 import errno
 import fcntl
 import hashlib
-import json
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from understudy.errors import InputError
 
@@ -63,14 +62,40 @@ def write_text(path: Path, text: str) -> None:
         aside.write_text(text)
 
 
-def read_json(path: Path, cure: str) -> Any:
-    """What a JSON file holds; None where there is no file. A damaged one is refused with a cure."""
-    if not path.is_file():
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a small file whole."""
+    with writing(path) as aside:
+        aside.write_bytes(content)
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """What a file holds; None where there is none. What is no file is refused, not waited for."""
+    if not require_file(path):
         return None
+    return path.read_bytes()
+
+
+def require_file(path: Path) -> bool:
+    """Whether there is a file; InputError for what else may stand there: a pipe would never end."""
     try:
-        return json.loads(path.read_text())
-    except ValueError as failure:
-        raise InputError(f"{path} is damaged ({failure}). {cure}") from failure
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        if path.is_symlink():
+            raise InputError(f"{path} is a link that leads nowhere. Mend it or delete it") from None
+        return False
+    if stat.S_ISREG(mode):
+        return True
+    what = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
+    raise InputError(f"{path} is {what}, not a file. Take it away, then run the same command again")
+
+
+def read_text(path: Path, cure: str) -> str | None:
+    """The text of a file; None where there is none. What is not UTF-8 is refused with a cure."""
+    content = read_bytes(path)
+    try:
+        return None if content is None else content.decode()
+    except UnicodeDecodeError as failure:
+        raise InputError(f"{path} is not a text in UTF-8 ({failure}). {cure}") from failure
 
 
 def sweep(folder: Path) -> None:
@@ -82,5 +107,6 @@ def sweep(folder: Path) -> None:
 
 def digest(path: Path) -> str:
     """A short hash of a file's content."""
+    require_file(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

@@ -13,7 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from understudy.data.files import digest, sweep, write_text
+from understudy.data.files import digest, sweep
+from understudy.data.integrity.json_files import read_json, write_json
+from understudy.data.integrity.locks import claimed, release
+from understudy.data.integrity.shapes import Manifest
 from understudy.errors import InputError
 from understudy.redaction import redacted, redacted_command
 from understudy.versions import hash_seed, versions
@@ -21,7 +24,6 @@ from understudy.versions import hash_seed, versions
 MANIFEST = "manifest.json"
 PART = "job"
 """The stage of work that is a part of another's, and lies in its folder."""
-_KEYS = {"stage", "settings", "inputs", "command", "versions", "begun", "finished"}
 
 
 def begin(
@@ -41,37 +43,38 @@ def begin(
     of the same work is not other work: the first setting of `growing` may have become larger, and
     then the rest of them may differ as well.
     """
-    if not resume:
-        _require_outside(folder, inputs.values())
-        _delete(folder, stage)
-    sweep(folder)
-    wanted = {
-        "stage": stage,
-        "settings": redacted(json.loads(json.dumps(settings))),
-        "inputs": {name: digest(path) for name, path in inputs.items()},
-    }
-    found, command = read_manifest(folder), redacted_command(sys.argv)
-    if found is None and folder.is_dir() and any(folder.iterdir()):
-        raise InputError(
-            f"{folder} holds files but no {MANIFEST} that says how they were made. "
-            "Choose another --out, or take them away yourself"
-        )
-    if found is not None:
-        grew = _grown(found, wanted, growing)
-        if differs := _difference(grew or found, wanted):
+    with claimed(folder):  # before anything is deleted: it may be another's half-written file
+        if not resume:
+            _require_outside(folder, inputs.values())
+            _delete(folder, stage)
+        sweep(folder)
+        wanted = {
+            "stage": stage,
+            "settings": redacted(json.loads(json.dumps(settings))),
+            "inputs": {name: digest(path) for name, path in inputs.items()},
+        }
+        found, command = read_manifest(folder), redacted_command(sys.argv)
+        if found is None and folder.is_dir() and any(folder.iterdir()):
             raise InputError(
-                f"{folder} holds other work: {differs}. "
-                "Choose another --out, or --fresh to delete it and start over"
+                f"{folder} holds files but no {MANIFEST} that says how they were made. "
+                "Choose another --out, or take them away yourself"
             )
-        if grew is not None:
-            _write_manifest(folder, found | wanted | {"command": command, "finished": None})
-        return
-    _write_manifest(
-        folder,
-        wanted
-        | {"command": command, "versions": versions(), "hash_seed": hash_seed()}
-        | {"begun": _now(), "finished": None},
-    )
+        if found is not None:
+            grew = _grown(found, wanted, growing)
+            if differs := _difference(grew or found, wanted):
+                raise InputError(
+                    f"{folder} holds other work: {differs}. "
+                    "Choose another --out, or --fresh to delete it and start over"
+                )
+            if grew is not None:
+                _write_manifest(folder, found | wanted | {"command": command, "finished": None})
+            return
+        _write_manifest(
+            folder,
+            wanted
+            | {"command": command, "versions": versions(), "hash_seed": hash_seed()}
+            | {"begun": _now(), "finished": None},
+        )
 
 
 def _grown(
@@ -91,22 +94,14 @@ def finish(folder: Path, **facts: Any) -> None:
     manifest = read_manifest(folder)
     assert manifest is not None, f"{folder} was never begun"
     _write_manifest(folder, manifest | {"finished": manifest["finished"] or _now(), "facts": facts})
+    release(folder)
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
     """A folder's manifest; None where there is none."""
-    path = folder / MANIFEST
-    if not path.is_file():
-        return None
-    try:
-        manifest: Any = json.loads(path.read_text())
-        if not isinstance(manifest, dict) or not manifest.keys() >= _KEYS:
-            raise ValueError("not what was written there")
-    except ValueError as failure:
-        raise InputError(
-            f"{path} is damaged ({failure}). Delete {folder} and run the same command again"
-        ) from failure
-    return dict(manifest)
+    cure = f"Delete {folder} and run the same command again"
+    found = read_json(folder / MANIFEST, Manifest, cure)
+    return None if found is None else {**found}
 
 
 def _require_outside(folder: Path, inputs: Iterable[Path]) -> None:
@@ -161,7 +156,7 @@ def _short(value: Any) -> str:
 
 
 def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    write_text(folder / MANIFEST, json.dumps(manifest, indent=2) + "\n")
+    write_json(folder / MANIFEST, manifest)
 
 
 def _now() -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from understudy.data.files import writing
+from understudy.data.files import require_file, writing
+from understudy.data.integrity.seals import BLANK, KEY, is_broken_file, seal_file
 from understudy.data.schema import Table
 from understudy.errors import InputError
 
@@ -45,18 +46,21 @@ def write_shard(path: Path, rows: pa.Table) -> None:
     # Features hardly repeat: without a dictionary, lists of them are written four times as fast.
     is_list = [pa.types.is_fixed_size_list(field.type) for field in rows.schema]
     plain = [name for name, no in zip(rows.column_names, is_list, strict=True) if not no]
+    noted = rows.replace_schema_metadata({**(rows.schema.metadata or {}), KEY: BLANK})
     with writing(path) as aside:
         pq.write_table(
-            rows,
+            noted,
             aside,
             compression="zstd",
             use_dictionary=plain if any(is_list) else True,
-            write_page_checksum=True,  # a flipped bit is found when it is read
+            write_page_checksum=True,  # other programs may check these; we check the seal
         )
+        seal_file(aside)
 
 
 def open_shard(path: Path, table: Table) -> pq.ParquetFile:
     """Open a shard after checking that it is one of `table`."""
+    require_whole(path, table)
     try:
         file = pq.ParquetFile(path, page_checksum_verification=True)
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as failure:
@@ -66,6 +70,15 @@ def open_shard(path: Path, table: Table) -> pq.ParquetFile:
         ) from failure
     table.check(file.schema_arrow, str(path))
     return file
+
+
+def require_whole(path: Path, table: Table) -> None:
+    """InputError where a shard is no file, or is not as it was written."""
+    cure = f"Delete it and run {table.made_by} again: only what is missing is made"
+    if not require_file(path):
+        raise InputError(f"{path} is missing. Run {table.made_by} again: what is missing is made")
+    if is_broken_file(path):
+        raise InputError(f"{path}: damaged (it does not match its seal). {cure}")
 
 
 def read_shard(path: Path, table: Table, columns: Sequence[str] | None = None) -> pa.Table:
@@ -90,6 +103,8 @@ def shard_rows(path: Path, table: Table) -> int:
 def shard_note(path: Path, key: str) -> str | None:
     """A note written into a shard's metadata; None where there is no such file or note."""
     try:
+        if not require_file(path) or is_broken_file(path):
+            return None
         metadata = pq.read_schema(path).metadata or {}
     except (pa.ArrowException, OSError):
         return None

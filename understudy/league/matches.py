@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from understudy.data import shards
 from understudy.data.files import writing
+from understudy.data.integrity.json_files import json_line
 from understudy.data.players import PlayerRef
 from understudy.data.schema import Table
 from understudy.errors import InputError
@@ -77,7 +78,7 @@ def append_lines(path: Path, number: int, rows: pa.Table) -> None:
     """Tell of a round's matches at the end of `matches.jsonl`."""
     try:
         with path.open("a") as file:
-            file.writelines(map(_line, told(number, rows)))
+            file.writelines(map(json_line, told(number, rows)))
     except OSError as failure:
         raise InputError(
             f"cannot write {path}: {failure.strerror or failure}. Free some space, then run the "
@@ -89,7 +90,7 @@ def rewrite_lines(folder: Path, rounds: int, table: Table) -> None:
     """Make `matches.jsonl` anew from the rows of all finished rounds."""
     with writing(folder / MATCHES) as aside, aside.open("w") as file:
         for number in range(1, rounds + 1):
-            file.writelines(map(_line, told(number, read_round(folder, number, table))))
+            file.writelines(map(json_line, told(number, read_round(folder, number, table))))
 
 
 def read_round(folder: Path, number: int, table: Table) -> pa.Table:
@@ -109,10 +110,6 @@ def told(number: int, rows: pa.Table) -> Iterable[dict[str, Any]]:
         players = [row.pop("player"), row.pop("opponent")]
         row.pop("slot")
         yield {"round": number, "match": row.pop("match"), "players": players, **row}
-
-
-def _line(row: Mapping[str, Any]) -> str:
-    return json.dumps(row) + "\n"
 
 
 def _first_sides(rows: pa.Table) -> list[dict[str, Any]]:

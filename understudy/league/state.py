@@ -1,12 +1,12 @@
 """Everything a league knows, in one value and one file that is written whole after every round."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from understudy.data.files import write_text
+from understudy.data.integrity.json_files import fitting_together, read_json, shaped, write_json
+from understudy.data.integrity.shapes import LeagueState, LeagueVersion
 from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import LeagueFolder
 from understudy.errors import InputError
@@ -80,19 +80,13 @@ class State:
 def read_state(folder: Path) -> State | None:
     """The state of the league in a folder; None where none has finished a round."""
     path = LeagueFolder(folder).state
-    if not path.is_file():
+    cure = "Put a copy of it back, or start this league over with --fresh"
+    known = read_json(path, LeagueVersion, cure)
+    if known is None:
         return None
-    try:
-        value: Any = json.loads(path.read_text())
-        if not isinstance(value, dict) or value["schema"] != "understudy.league":
-            raise ValueError("not what was written there")
-        _require_readable(path, value["version"])
-        return State.from_json(value)
-    except (ValueError, KeyError, TypeError) as failure:
-        raise InputError(
-            f"{path} is damaged ({str(failure) or type(failure).__name__}). Put a copy of it back, "
-            "or start this league over with --fresh"
-        ) from failure
+    _require_readable(path, known["version"])
+    with fitting_together(path, cure):
+        return State.from_json(shaped(known, LeagueState, path, cure))
 
 
 def _require_readable(path: Path, version: int) -> None:
@@ -105,7 +99,7 @@ def _require_readable(path: Path, version: int) -> None:
 
 def write_state(folder: Path, state: State) -> None:
     """Replace the state in a folder, whole."""
-    write_text(LeagueFolder(folder).state, json.dumps(state.to_json(), allow_nan=False) + "\n")
+    write_json(LeagueFolder(folder).state, state.to_json(), indent=None)
 
 
 def check_weights(player: PlayerRef, known: str | None) -> None:

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from understudy.data.integrity.locks import release
 from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import PART, LeagueFolder, begin, finish, read_manifest
 from understudy.errors import InputError
@@ -32,6 +33,7 @@ def train(improve: Improve, job: LearnerJob) -> TrainingResult:
     begin(job.out, PART, _settings(job))
     manifest = read_manifest(job.out)
     if manifest is not None and manifest["finished"] is not None:
+        release(job.out)
         return _read(manifest["facts"])
     outcomes = improve(job)
     if not any(job.out.glob("weights.*")):

@@ -8,7 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from understudy.data.files import read_json
+from understudy.data.integrity.json_files import read_json
+from understudy.data.integrity.shapes import Evaluation
 from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
 
@@ -38,5 +39,5 @@ def usable_device(name: str) -> torch.device:
 def read_evaluation(out: Path) -> dict[str, Any] | None:
     """What a finished training wrote about its policy; None while it is not finished."""
     cure = "Delete it and run the same command again"
-    evaluation: dict[str, Any] | None = read_json(ModelFolder(out).evaluation, cure)
-    return evaluation
+    found = read_json(ModelFolder(out).evaluation, Evaluation, cure)
+    return None if found is None else {**found}

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from understudy.data.files import writing
+from understudy.data.files import require_file, writing
+from understudy.data.integrity.seals import BLANK, is_broken_file, seal_file
 from understudy.errors import InputError
 
 # What torch.load, and taking its result apart, raise for a file that is cut short or not ours.
@@ -40,12 +41,18 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
             torch.save(dict(content), aside)
         except RuntimeError as failure:  # how torch tells of a full disk
             raise OSError("not all of it could be written; the disk may be full") from failure
+        with aside.open("ab") as file:  # after the archive's end: torch reads it as before
+            file.write(BLANK.encode())
+        seal_file(aside)
 
 
 @contextlib.contextmanager
 def reading_checkpoint(path: Path, device: torch.device, cure: str) -> Iterator[Any]:
     """Yield what a checkpoint holds; what fails in reading or in the block is the file's fault."""
+    require_file(path)
     try:
+        if is_broken_file(path):
+            raise ValueError("it does not match its seal")
         content = torch.load(path, map_location=device, weights_only=True)
         for name in _NETWORKS & content.keys():
             if wrong := no_number(content[name] or {}):

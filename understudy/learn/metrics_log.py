@@ -1,12 +1,13 @@
 """Measurements of a training run: one line of JSON per evaluation, and the same for TensorBoard."""
 
-import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from understudy.data.files import write_text
+from understudy.data.integrity.json_files import json_line, read_lines
+from understudy.data.integrity.shapes import MetricsLine
 from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
 
@@ -19,7 +20,7 @@ class MetricsLogger:
     def __init__(self, folder: Path, step: int) -> None:
         self._path = ModelFolder(folder).metrics
         kept = [line for line in read_metrics(folder) if line["step"] <= step]
-        write_text(self._path, "".join(_line(metrics) for metrics in kept))
+        write_text(self._path, "".join(json_line(metrics) for metrics in kept))
         self._tensorboard = tensorboard(ModelFolder(folder).tensorboard, step)
 
     def __enter__(self) -> "MetricsLogger":
@@ -33,7 +34,7 @@ class MetricsLogger:
         """Add the measurements of one step."""
         try:
             with self._path.open("ab", buffering=0) as file:  # one write: the line is whole
-                file.write(_line({"step": step, **metrics}).encode())
+                file.write(json_line({"step": step, **metrics}).encode())
         except OSError as failure:
             raise InputError(
                 f"cannot write {self._path}: {failure.strerror or failure}. "
@@ -45,18 +46,9 @@ class MetricsLogger:
             self._tensorboard.flush()
 
 
-def read_metrics(folder: Path) -> list[dict[str, float | int]]:
+def read_metrics(folder: Path) -> list[MetricsLine]:
     """The lines written so far; one that a killed process left unfinished is not among them."""
-    path = ModelFolder(folder).metrics
-    lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
-    try:
-        return [json.loads(line) for line in lines if line.endswith(b"\n")]
-    except ValueError as failure:
-        raise InputError(f"{path} is damaged ({failure}). Start over with --fresh") from failure
-
-
-def _line(metrics: Mapping[str, float | int]) -> str:
-    return json.dumps(metrics) + "\n"
+    return read_lines(ModelFolder(folder).metrics, MetricsLine, "Start over with --fresh")
 
 
 def tensorboard(folder: Path, step: int) -> Any:

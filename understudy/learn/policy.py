@@ -19,6 +19,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from understudy.data.files import writing
+from understudy.data.integrity.seals import BLANK, KEY, is_broken_file, sealed
 from understudy.data.runs import WEIGHTS
 from understudy.data.samples import Decisions
 from understudy.errors import InputError
@@ -250,7 +251,8 @@ def save_policy(folder: Path, policy: FactoredPolicy, *, name: str = WEIGHTS) ->
     """
     tensors = {key: value.cpu().contiguous() for key, value in policy.state_dict().items()}
     with writing(folder / name) as aside:
-        aside.write_bytes(save(tensors, {SHAPE_KEY: policy.shape.to_json()}))
+        about = json.dumps({**json.loads(policy.shape.to_json()), KEY: BLANK})
+        aside.write_bytes(sealed(save(tensors, {SHAPE_KEY: about})))
 
 
 def load_policy(
@@ -262,6 +264,8 @@ def load_policy(
     if not path.is_file():
         raise InputError(f"{folder} holds no trained policy: there is no {name}. {again}")
     try:
+        if is_broken_file(path):
+            raise ValueError("it does not match its seal")
         with safe_open(path, framework="pt") as file:
             shape = PolicyShape.from_json((file.metadata() or {}).get(SHAPE_KEY, "null"))
             tensors = {_NOW.get(key, key): file.get_tensor(key) for key in file.keys()}  # noqa: SIM118

@@ -116,6 +116,9 @@ class Game:
     """The tables that recordings are encoded into."""
     play: "Callable[[Any], Played] | None"
     """Play a fixture of a schedule."""
+    alone: "Callable[[Any, float | None], Any] | None" = None
+    """A fixture to be played again because it ended its process, and seconds it may take: so that
+    whoever is to blame is found out and loses alone. None: such a fixture is not played."""
     encode: "Callable[..., dict[str, pa.Table]] | None"
     """Recordings to samples of these players' decisions (None: everybody's), with its options."""
     summarise: "Callable[[Mapping[str, pa.Table], Mapping[str, pa.Table]], dict[str, float]]"

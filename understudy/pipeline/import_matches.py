@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from understudy.data import shards
-from understudy.data.files import write_text
+from understudy.data.integrity.json_files import read_json, write_json
+from understudy.data.integrity.shapes import ImportNote
 from understudy.data.runs import Run, begin, finish, read_manifest
 from understudy.data.schema import Table
 from understudy.errors import InputError
@@ -167,16 +168,16 @@ class _Part:
 
     def taken(self, found: Imported | Awaited) -> dict[str, Any] | None:
         """What the note says, if the part was taken in earlier and has not changed since."""
-        if not isinstance(found, Awaited) or not self.note.is_file():
+        if not isinstance(found, Awaited):
             return None
-        note: dict[str, Any] = json.loads(self.note.read_text())
-        if note["stamp"] != found.stamp:
+        note = read_json(self.note, ImportNote, "Delete it and run the same command again")
+        if note is None or note["stamp"] != found.stamp:
             return None
         if note["matches"]:
             if not all(path.is_file() for path in self.tables.values()):
                 return None
             found.remember(shards.read_shard(self.tables[self.outline.name], self.outline))
-        return note
+        return {**note}
 
     def take(self, found: Imported | Awaited, known: pa.Array) -> dict[str, Any]:
         """Write the part's recordings without matches that are known, and last the note."""
@@ -192,5 +193,5 @@ class _Part:
         if found.missing:
             told["missing"] = dict(found.missing)
         if isinstance(found, Awaited):
-            write_text(self.note, json.dumps(told | {"stamp": found.stamp}, indent=2) + "\n")
+            write_json(self.note, told | {"stamp": found.stamp})
         return told

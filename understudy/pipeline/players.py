@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from understudy.data.files import read_json
+from understudy.data.integrity.json_files import read_json
+from understudy.data.integrity.shapes import LeagueSummary
 from understudy.data.own_code import OwnCode, is_reference, refer
 from understudy.data.players import PlayerRef
 from understudy.data.runs import LeagueFolder, Run
@@ -40,8 +41,9 @@ def of_a_league(run: Run, name: str) -> PlayerRef | None:
         return None
     folder = LeagueFolder(run.league(league))
     if not player:
-        told = read_json(folder.summary, "Run the same league again") or {"players": []}
-        mains = [one["name"] for one in told["players"] if "main" in one["present"]]
+        told = read_json(folder.summary, LeagueSummary, "Run the same league again")
+        players = [] if told is None else told["players"]
+        mains = [one["name"] for one in players if "main" in one.get("present", [])]
         if not mains:
             raise InputError(f"the league {league} is not finished: run it again, it goes on")
         player = mains[0]

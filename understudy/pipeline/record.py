@@ -1,5 +1,6 @@
 """Recordings: what happened in matches, played here. `compete` plays its matches the same way."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from understudy import workers
@@ -45,7 +46,16 @@ def play(
         key: Task(game.name, key, path, path, fixture) for key, fixture in schedule.fixtures.items()
     }
     tables = (game.results, *game.recordings)
-    work(_play_fixture, tasks, tables, worker, seconds_per_task, quiet, _TITLES[stage])
+    again = None
+    if (alone := game.alone) is not None:
+
+        def again(task: Task) -> Task:
+            return replace(task, fixture=alone(task.fixture, seconds_per_task))
+
+    work(
+        *(_play_fixture, tasks, tables, worker, seconds_per_task, quiet, _TITLES[stage]),
+        again=again,
+    )
 
 
 def _play_fixture(task: Task) -> None:

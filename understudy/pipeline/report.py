@@ -57,7 +57,7 @@ def game_of(run: Run) -> Game:
     many = (folder for kind in (run.models, run.results, run.leagues) for folder in kind.glob("*/"))
     for folder in (run.recordings, run.samples, *many):
         if (manifest := read_manifest(folder)) is not None:
-            return load(manifest["settings"]["game"])
+            return load(str(manifest["settings"].get("game")))
     raise InputError(
         f"{run.folder} is not a run: no stage has left a manifest there. "
         f"Begin one: understudy record GAME --out {run.folder}"

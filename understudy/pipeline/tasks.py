@@ -39,8 +39,12 @@ def work(
     quiet: bool,
     title: str,
     is_done: Callable[[str], bool] | None = None,
+    again: Callable[[Task], Task] | None = None,
 ) -> None:
-    """Run the tasks that are not done; every task must leave its shard of each of `tables`."""
+    """Run the tasks that are not done; every task must leave its shard of each of `tables`.
+
+    One that ended the process it ran in is tried once more as `again` makes it.
+    """
     folder = next(iter(tasks.values())).target
 
     def is_there(key: str) -> bool:
@@ -56,6 +60,16 @@ def work(
         quiet=quiet,
     )
     failed = [outcome for outcome in outcomes if outcome.error is not None]
+    if again is not None and (hurt := [one.key for one in failed if one.hurt_its_process]):
+        outcomes = workers.run(
+            function,
+            {key: again(tasks[key]) for key in hurt},
+            workers=worker,
+            title=f"{title} again, one by one",
+            quiet=quiet,
+        )
+        failed = [one for one in (*failed, *outcomes) if one.error is not None]
+        failed = [one for one in failed if one.key not in hurt or one in outcomes]
     if failed:
         raise InputError(
             f"{len(failed)} of {len(tasks)} tasks failed, the first ({failed[0].key}) because: "

@@ -9,14 +9,20 @@ have: finished trials are read, the one that was running goes on with its traini
     RUN/tuning/NAME/trials.jsonl   a line per trial   trials/000/ ...   its model   summary.json
 """
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from understudy import workers
-from understudy.data.files import write_text
+from understudy.data.files import read_bytes, write_text
+from understudy.data.integrity.json_files import (
+    fitting_together,
+    json_line,
+    read_lines,
+    write_json,
+)
+from understudy.data.integrity.shapes import TuningTrial
 from understudy.data.players import PlayerRef
 from understudy.data.results import read_results
 from understudy.data.runs import PART, Run, TuningFolder, begin, finish
@@ -190,10 +196,10 @@ def tune(
     while len(done) < study.trials:
         trial = _tried(study, len(done), drawn(optuna, study, done))
         done.append(trial)
-        write_text(folder.trials, "".join(json.dumps(asdict(one)) + "\n" for one in done))
+        write_text(folder.trials, "".join(json_line(asdict(one)) for one in done))
         tell(trial)
     summary = _summary(study, done)
-    write_text(folder.summary, json.dumps(summary, indent=2) + "\n")
+    write_json(folder.summary, summary)
     finish(folder.folder, **summary)
     return summary
 
@@ -210,13 +216,12 @@ def _optuna() -> Any:
 def read_trials(folder: TuningFolder) -> list[Trial]:
     """Those that are finished, in order."""
     path = folder.trials
-    lines = path.read_text().splitlines() if path.is_file() else []
-    try:
-        found = [Trial(**json.loads(line)) for line in lines]
-        if [one.number for one in found] != list(range(len(found))):
-            raise ValueError("trials are not in their order")
-    except (ValueError, TypeError) as failure:
-        raise InputError(f"{path} is damaged ({failure}). Start over with --fresh") from failure
+    cure = "Start over with --fresh"
+    with fitting_together(path, cure):
+        found = [Trial(**line) for line in read_lines(path, TuningTrial, cure)]
+    content = read_bytes(path) or b"\n"
+    if [one.number for one in found] != list(range(len(found))) or not content.endswith(b"\n"):
+        raise InputError(f"{path} is damaged (trials are missing or not in their order). {cure}")
     return found
 
 

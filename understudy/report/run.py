@@ -1,11 +1,12 @@
 """Panels for runs of any game: strength in pairs, training, samples, how it was made."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from understudy.data.integrity.json_files import read_lines
+from understudy.data.integrity.shapes import MetricsLine
 from understudy.data.results import WinRate
 from understudy.data.runs import LeagueFolder, ModelFolder, Run, read_manifest
 from understudy.redaction import redacted_command
@@ -208,15 +209,6 @@ def _duration(manifest: Mapping[str, Any]) -> str:
     return f"{(finished - begun).total_seconds():,.0f} s"
 
 
-def read_metrics(folder: Path) -> list[dict[str, float]]:
+def read_metrics(folder: Path) -> list[MetricsLine]:
     """The lines of a model's metrics.jsonl; a last line cut short is left out."""
-    path = ModelFolder(folder).metrics
-    if not path.is_file():
-        return []
-    found = []
-    for line in path.read_text().splitlines():
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            continue
-    return found
+    return read_lines(ModelFolder(folder).metrics, MetricsLine, "Train it again with --fresh")

@@ -5,7 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from understudy.data.integrity.locks import wait_for_others
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +49,17 @@ class Commands:
     """Results to rows that say who is how strong, with intervals."""
 
 
+_WAIT = Parameter(
+    "wait",
+    Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool, typer.Option("--wait", help="Wait while another process writes there.")
+    ],
+)
+"""Of every command that claims a folder."""
+
+
 def typed(command: Command, added: Iterable[Parameter] = ()) -> Command:
     """`command` as typer can read it: all its options one by one.
 
@@ -62,8 +77,15 @@ def typed(command: Command, added: Iterable[Parameter] = ()) -> Command:
         else:
             parameters.append(parameter)
 
+    there = {one.name for one in parameters}
+    writes = "resume" in there and "wait" not in there  # it may have been added before
+    if writes:
+        parameters.append(_WAIT)
+
     @wraps(command)
     def call(**told: Any) -> None:
+        if writes:
+            wait_for_others(told.pop("wait"))
         for name, group in groups.items():
             told[name] = group(**{one.name: told.pop(one.name) for one in fields(group)})
         command(**told)

@@ -125,12 +125,15 @@ class Working:
     resume: ResumeOption = True
     quiet: QuietOption = False
 
-    def settings(self) -> dict[str, Any]:
-        """What the stages `record` and `compete` are told; the seed is in their schedule."""
+    def settings(self, limit: float | None = None) -> dict[str, Any]:
+        """What the stages `record` and `compete` are told; the seed is in their schedule.
+
+        `limit` is how long a task may take where nobody says so.
+        """
         return {
             "worker": self.workers,
             "resume": self.resume,
-            "seconds_per_task": self.task_seconds,
+            "seconds_per_task": self.task_seconds or limit,
             "quiet": self.quiet,
         }
 

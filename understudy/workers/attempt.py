@@ -16,6 +16,16 @@ Function = Callable[[Any], Any]  # at the top of a module, so that workers can i
 Attempt = tuple[Any, str | None]  # value and error of an outcome
 
 
+DIED = "its process died"
+LATE = "no answer within"
+SPOILT = "its process was spoilt"
+OVER = "over its time limit"
+"""How errors begin that tell of a process, not of what was computed in it."""
+
+
+_OF_PROCESSES = (DIED, LATE, SPOILT, OVER)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of one task."""
@@ -24,6 +34,11 @@ class Outcome:
     value: Any
     error: str | None
     """None if all went well, else one line a person can read; `value` is None then."""
+
+    @property
+    def hurt_its_process(self) -> bool:
+        """Whether the task ended, held up or spoilt the process it ran in."""
+        return self.error is not None and any(word in self.error for word in _OF_PROCESSES)
 
 
 Outcomes = Generator[Outcome, None, None]
@@ -64,7 +79,7 @@ class OverLimit(BaseException):
 
 def interrupt(*_: object) -> None:
     """What to do at the limit in a process that must live on."""
-    raise OverLimit("over its time limit")
+    raise OverLimit(OVER)
 
 
 def line_of(error: BaseException) -> str:

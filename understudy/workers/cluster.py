@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import InputError
-from understudy.workers.attempt import Attempt, Function, Outcome, Outcomes, line_of
+from understudy.workers.attempt import DIED, Attempt, Function, Outcome, Outcomes, line_of
 from understudy.workers.processes import Process, in_processes
 
 if TYPE_CHECKING:  # distributed takes a second to import, and few runs need it
@@ -163,7 +163,7 @@ def _fetch(future: Any, address: str) -> Attempt:
             f"scheduler and workers ({line_of(failure)})"
         ) from failure
     except KilledWorker as failure:
-        return None, f"its Dask worker died {failure.allowed_failures + 1} times"
+        return None, f"{DIED} (a Dask worker, {failure.allowed_failures + 1} times)"
 
 
 def _check_dask_workers(client: "Client", address: str) -> None:

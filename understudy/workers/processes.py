@@ -1,5 +1,6 @@
 """Tasks in local processes, one at a time in each, so that a task can be killed alone."""
 
+import faulthandler
 import os
 import re
 import threading
@@ -12,7 +13,16 @@ from typing import Any
 import loky
 from loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
-from understudy.workers.attempt import Attempt, Function, Outcome, Outcomes, attempt, line_of
+from understudy.workers.attempt import (
+    DIED,
+    LATE,
+    Attempt,
+    Function,
+    Outcome,
+    Outcomes,
+    attempt,
+    line_of,
+)
 
 THREAD_SETTINGS = (
     "OMP_NUM_THREADS",
@@ -60,7 +70,8 @@ class Process:
 
 
 def _end_with_parent(parent: int) -> None:
-    """In a new process: do not outlive the parent, however it ends."""
+    """In a new process: do not outlive the parent, however it ends; a crash is told in one line."""
+    faulthandler.disable()
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -105,7 +116,7 @@ def _is_crash(error: BaseException) -> bool:
 def _cause_of_death(error: BaseException, seconds: float | None) -> str:
     if _is_crash(error):
         how = re.search(r"\{(.*)\}", str(error))
-        return f"its process died (out of memory or a crash{f': {how[1]}' if how else ''})"
+        return f"{DIED} (out of memory or a crash{f': {how[1]}' if how else ''})"
     if isinstance(error, TerminatedWorkerError) and seconds:
-        return f"no answer within {seconds:g} s, killed"
+        return f"{LATE} {seconds:g} s, killed"
     return line_of(error)  # an argument or a value that cannot be pickled, most likely

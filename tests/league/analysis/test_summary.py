@@ -31,7 +31,11 @@ def played(tmp_path_factory):
 @pytest.fixture(scope="module")
 def summary(played):
     league, state = played
-    return summarise(state, read_lines(league.folder), {"main": {"mean": 0.6}})
+    return summarise(
+        state,
+        read_lines(league.folder),
+        {"main": {"mean": 0.6, "low": 0.5, "high": 0.7, "agent_steps": 9, "matches": 8}},
+    )
 
 
 def test_a_summary_is_plain_json_and_comes_back(summary, tmp_path):
@@ -103,7 +107,7 @@ def test_a_league_that_has_not_begun_has_a_summary(tmp_path):
 
 
 def test_a_missing_summary_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"summary.json is missing or damaged"):
+    with pytest.raises(InputError, match=r"summary.json is missing\. Run"):
         read_summary(tmp_path)
 
 

@@ -13,6 +13,7 @@ import torch
 from tests.learn.rl.toy_matches import NUMBERS, ToyMatches
 from understudy.data.runs import Run
 from understudy.errors import InputError
+from understudy.learn.base import read_evaluation
 from understudy.learn.metrics_log import read_metrics
 from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
 from understudy.learn.recipe import TrainingJob
@@ -263,7 +264,7 @@ def test_everything_is_written(start, tmp_path):
     seen = []
     out = tmp_path / "refine"
     evaluation = refine(TINY, start, out, 1, progress=lambda *told: seen.append(told[:2]))
-    assert json.loads((out / "evaluation.json").read_text()) == evaluation
+    assert read_evaluation(out) == evaluation
     assert evaluation["iterations"] == 6 and evaluation["steps"] == 18
     assert set(evaluation["met"]) == {SELF, "right", START}
     shares = evaluation["met"]["right"]

@@ -17,7 +17,7 @@ from tests.learn.toy_samples import TOY, write_toy
 from understudy.data.files import sweep
 from understudy.errors import InputError
 from understudy.learn import metrics_log
-from understudy.learn.base import Loss, usable_device
+from understudy.learn.base import Loss, read_evaluation, usable_device
 from understudy.learn.metrics_log import read_metrics
 from understudy.learn.policy import load_policy
 from understudy.learn.supervised.cloning import Cloning
@@ -55,7 +55,7 @@ def assert_same_training(out, other):
         assert one.keys() == two.keys()
         assert all(torch.equal(one[name], two[name]) for name in one)
     assert timeless(read_metrics(out)) == timeless(read_metrics(other))
-    files = [json.loads((folder / "evaluation.json").read_text()) for folder in (out, other)]
+    files = [read_evaluation(folder) for folder in (out, other)]
     assert timeless(files[:1]) == timeless(files[1:])
 
 
@@ -156,7 +156,7 @@ def test_being_killed_while_writing_a_checkpoint_changes_nothing(samples, recipe
 def test_a_finished_training_is_only_read(samples, recipe, whole):
     before = {path: path.stat().st_mtime_ns for path in whole.iterdir()}
     again = fit(recipe, samples, whole, seed=1, progress=stop_at(1))
-    assert again == json.loads((whole / "evaluation.json").read_text())
+    assert again == read_evaluation(whole)
     assert {path: path.stat().st_mtime_ns for path in whole.iterdir()} == before
 
 

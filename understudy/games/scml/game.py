@@ -13,6 +13,7 @@ GAME = Game(
     results=RESULTS,
     samples=SAMPLES,
     play=lazy("understudy.games.scml.tournament.play:play"),
+    alone=lazy("understudy.games.scml.tournament.isolation:isolated"),
     encode=lazy("understudy.games.scml.learning.encode:encode"),
     summarise=lazy("understudy.games.scml.learning.encode:summarise"),
     recipes=lazy("understudy.games.scml.recipes:RECIPES"),

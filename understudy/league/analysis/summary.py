@@ -1,6 +1,5 @@
 """What came of a league, as plain values: `summary.json` beside its state."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import permutations
@@ -10,7 +9,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from understudy.data.files import write_text
+from understudy.data.integrity.json_files import read_json, write_json
+from understudy.data.integrity.json_files import read_lines as read_lines_of
+from understudy.data.integrity.shapes import LeagueMatch, LeagueSummary
 from understudy.data.runs import LeagueFolder
 from understudy.data.stats import Estimate
 from understudy.errors import InputError
@@ -80,24 +81,23 @@ def summarise(
 
 def read_lines(folder: Path) -> list[dict[str, Any]]:
     """All matches of a league."""
-    return [json.loads(line) for line in (folder / MATCHES).read_text().splitlines()]
+    cure = "Run the same understudy league again: it writes it anew"
+    return [{**line} for line in read_lines_of(folder / MATCHES, LeagueMatch, cure)]
 
 
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
     """Replace the summary in a folder, whole."""
-    write_text(LeagueFolder(folder).summary, json.dumps(summary, indent=2, allow_nan=False) + "\n")
+    write_json(LeagueFolder(folder).summary, summary)
 
 
 def read_summary(folder: Path) -> dict[str, Any]:
     """What `write_summary` wrote."""
     path = LeagueFolder(folder).summary
-    try:
-        found: dict[str, Any] = json.loads(path.read_text())
-    except (OSError, ValueError) as failure:
-        raise InputError(
-            f"{path} is missing or damaged. Run the same understudy league again: it writes it"
-        ) from failure
-    return found
+    cure = "Run the same understudy league again: it writes it"
+    found = read_json(path, LeagueSummary, cure)
+    if found is None:
+        raise InputError(f"{path} is missing. {cure}")
+    return {**found}
 
 
 def _player(name: str, roster: Roster, ratings: Mapping[str, Estimate]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ out/evaluation.json       how it fared in its last matches; written last
 out/kept/NAME-ITERATION/  weights of earlier iterations, where asked for
 """
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import torch
 
 from understudy import workers
-from understudy.data.files import write_text
+from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
 from understudy.learn.base import read_evaluation, usable_device
@@ -136,7 +135,7 @@ class _Training:
             "seconds": round(self.seconds, 3),
             "met": {name: _shares(counts) for name, counts in self.latest["tally"].items()},
         }
-        write_text(ModelFolder(self.out).evaluation, json.dumps(evaluation, indent=2) + "\n")
+        write_json(ModelFolder(self.out).evaluation, evaluation)
         return evaluation
 
 

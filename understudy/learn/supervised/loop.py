@@ -11,7 +11,6 @@ Every step is a function of the checkpoint before it: batches depend on (seed, s
 the learning rate; weights, optimiser, random state and running means are in the checkpoint.
 """
 
-import json
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -23,7 +22,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
-from understudy.data.files import write_text
+from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import WEIGHTS, ModelFolder
 from understudy.errors import InputError
 from understudy.learn.base import read_evaluation, usable_device
@@ -268,5 +267,5 @@ def _conclude(training: Training[N, B]) -> dict[str, Any]:
         "val": task.score(best, "val").to_json(),
         "test": task.score(best, "test").to_json(),
     }
-    write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
+    write_json(ModelFolder(out).evaluation, evaluation)
     return evaluation

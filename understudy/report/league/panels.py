@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from understudy.data.files import read_json
+from understudy.data.integrity.json_files import fitting_together, read_json, shaped
+from understudy.data.integrity.shapes import LeagueShown, LeagueSummary, Named
 from understudy.data.runs import LeagueFolder
 from understudy.errors import InputError
 from understudy.report import charts
@@ -22,10 +23,15 @@ Values = Mapping[str, Any]
 def league_panels(folder: Path) -> list[Panel]:
     """All panels of the league in a folder; none before its first round."""
     paths = LeagueFolder(folder)
-    state, summary = _read(paths.state), _read(paths.summary)
+    state, summary = _read(paths.state, LeagueShown), _read(paths.summary, LeagueSummary)
     if not state or not summary or not state["history"]:
         return []
     name = folder.name
+    with fitting_together(folder, "Run the same understudy league again, or --fresh"):
+        return _panels(name, folder, state, summary)
+
+
+def _panels(name: str, folder: Path, state: Values, summary: Values) -> list[Panel]:
     return [
         _overview(name, state, summary),
         _win_rates(name, summary),
@@ -39,7 +45,7 @@ def league_panels(folder: Path) -> list[Panel]:
 
 def comparison_panel(folders: Sequence[Path]) -> list[Panel]:
     """Several leagues side by side, by how weak their main agents are; none for fewer than two."""
-    found = {folder.name: _read(LeagueFolder(folder).summary) for folder in folders}
+    found = {folder.name: _read(LeagueFolder(folder).summary, LeagueSummary) for folder in folders}
     known = {name: summary for name, summary in found.items() if summary}
     if len(known) < 2:
         return []
@@ -298,16 +304,16 @@ def _style() -> str:
     return f"<style>\n{asset('league.css', 'understudy.report.league')}</style>\n"
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path, shape: Any) -> dict[str, Any] | None:
     """A JSON file; None where there is none."""
     cure = "Run the same understudy league again, or start it over with --fresh"
-    found: dict[str, Any] | None = read_json(path, cure)
+    found = read_json(path, Named, cure)
     if found is not None and "match_steps" not in found:
         raise InputError(
             f"{path} is of an earlier version of this program, which counted otherwise. Start its "
             "understudy league over with --fresh, or take its folder away"
         )
-    return found
+    return None if found is None else {**shaped(found, shape, path, cure)}
 
 
 def _named(*figures: str) -> str:

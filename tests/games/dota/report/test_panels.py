@@ -120,7 +120,9 @@ def test_items_are_named_with_their_minute_and_ticked_where_advised(models):
 def test_a_run_without_anything_shows_nothing(tmp_path):
     assert panels.run_panels(Run(tmp_path)) == []
     (tmp_path / "models/items").mkdir(parents=True)
-    (tmp_path / "models/items/evaluation.json").write_text('{"policy": {}}')
+    (tmp_path / "models/items/evaluation.json").write_text(
+        '{"policy": {}, "steps": 1, "seconds": 2}'
+    )
     assert panels.run_panels(Run(tmp_path)) == []
 
 
@@ -135,11 +137,19 @@ def test_a_run_shows_who_was_first_and_how_good_its_models_are(tmp_path):
     import_matches.take_in(games.load("dota"), run, read_logs(tmp_path / "a.jsonl"), {})
     (first,) = panels.run_panels(run)
     assert "first tower" in first.html and "0-9" in first.html and "75" in first.html
-    score = {"log_loss": 0.5, "auc": 0.75, "dgold_rmse": 1234.0, "dxp_rmse": 2345.0}
+    score = {
+        "log_loss": 0.5,
+        "log_loss_by_match": 0.5,
+        "auc": 0.75,
+        "dgold_rmse": 1234.0,
+        "dxp_rmse": 2345.0,
+    }
     score["beside_bar"] = {"mean": -0.01, "low": -0.02, "high": 0.0}
     line = dict.fromkeys(("slope", "slope_low", "slope_high"), 0.9)
     line |= {"patch": "7.38", "matches": 321, "verdict": "calibrate: too sure"}
+    line |= {"log_loss": 0.5, "out_of_range": 0.0}
     evaluation = {"line_up": {"best": score}, "reliability": [{"said": 0.1, "seen": 0.2}]}
+    evaluation |= {"steps": 3, "seconds": 1.5}
     run.model("value").mkdir(parents=True)
     text = json.dumps(evaluation | {"drift": [line]})
     (run.model("value") / "evaluation.json").write_text(text)

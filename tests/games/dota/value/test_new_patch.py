@@ -124,4 +124,4 @@ def test_drift_of_a_model_on_another_runs_matches(run, tmp_path):
     shipped = understudy("drift dota --out", run)
     assert shipped.code == 0 and "trained on 7.35, 7.36, 7.37, 7.38\n" in shipped.out
     done = understudy("drift dota --model", tmp_path / "nothing", "--out", run)
-    assert done.code == 2 and "is no value model this program reads" in done.err
+    assert done.code == 2 and "there is no value model" in done.err

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from understudy import games
+from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import Run
 from understudy.data.stats import logit
 from understudy.errors import InputError
@@ -110,7 +111,7 @@ def test_a_saved_model_says_the_same(trained, tmp_path):
     far.features[:] = 1e9
     assert "radiant_gold_adv is beyond the" in read.out_of_range(far)[0]
     content = json.loads((tmp_path / "model.json").read_text())
-    (tmp_path / "model.json").write_text(json.dumps(content | {"columns": ["gold"]}))
+    write_json(tmp_path / "model.json", content | {"columns": ["gold"]})
     with pytest.raises(InputError, match="made for other features"):
         checkpoint.load(tmp_path / "model.json")
     with pytest.raises(InputError, match="Train one: understudy train dota value"):

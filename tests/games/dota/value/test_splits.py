@@ -97,10 +97,10 @@ def test_files_of_a_split_by_hand(tmp_path):
 
 
 def test_a_file_that_cannot_be_read_names_the_command_that_makes_it(tmp_path):
-    with pytest.raises(InputError, match=r"train\.txt cannot be read .* understudy split dota"):
+    with pytest.raises(InputError, match=r"train\.txt is missing.* understudy split dota"):
         splits.read_split(tmp_path)
     (tmp_path / "train.txt").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match=r"train\.txt cannot be read"):
+    with pytest.raises(InputError, match=r"train\.txt is not a text in UTF-8"):
         splits.read_split(tmp_path)
     (tmp_path / "train.txt").write_text("12\n-3\n")
     with pytest.raises(InputError, match=r"train\.txt: '-3' is no match number"):

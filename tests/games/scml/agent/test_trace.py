@@ -341,7 +341,7 @@ def test_a_line_damaged_in_the_middle_is_named(tmp_path, broken):
     path = lines(tmp_path / "trace.jsonl", 0, 1)
     first, second = path.read_bytes().splitlines()
     path.write_bytes(b"\n".join([first, broken, second, b""]))
-    with pytest.raises(InputError, match=r"trace.jsonl: line 2 is no decision .*--fresh$") as told:
+    with pytest.raises(InputError, match=r"trace.jsonl, line 2, is .*--fresh$") as told:
         trace_panels(Run(tmp_path))
     assert "\n" not in str(told.value)
 

@@ -4,7 +4,6 @@ Matches are split by time; each policy stands beside the counts it must beat, wi
 by match. Decisions are read from the recordings.
 """
 
-import json
 import time
 import zlib
 from collections.abc import Callable, Mapping
@@ -17,7 +16,8 @@ import numpy as np
 
 from understudy.data import shards
 from understudy.data.arrays import Floats, Ints
-from understudy.data.files import write_text, writing
+from understudy.data.files import writing
+from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import ModelFolder, Run
 from understudy.data.shards import whole_shards
 from understudy.data.stats import paired_difference
@@ -207,7 +207,7 @@ def _finish(
 ) -> dict[str, Any]:
     seconds = round(time.perf_counter() - began, 1)
     evaluation = {"policy": dict(tables), "counts": counts, "steps": 1, "seconds": seconds, **more}
-    write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
+    write_json(ModelFolder(out).evaluation, evaluation)
     return evaluation
 
 

@@ -1,6 +1,5 @@
 """Pages: one match with its chances and swings, and how good a run's value models are."""
 
-import json
 from html import escape
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from understudy.data import shards
 from understudy.data.arrays import Floats
+from understudy.data.integrity.json_files import fitting_together
 from understudy.data.runs import EVALUATION, Run
 from understudy.errors import InputError
 from understudy.games.dota.advice.match_context import MatchContext, Models, load_models, recorded
@@ -18,6 +18,7 @@ from understudy.games.dota.report.scenarios import firsts, rates
 from understudy.games.dota.sources.synthetic import FIRST_MATCH
 from understudy.games.dota.sources.tables import EVENTS, MATCHES
 from understudy.games.dota.value.checkpoint import ValueModel
+from understudy.learn.base import read_evaluation
 from understudy.pipeline.game import load
 from understudy.report import charts
 from understudy.report.page import Panel, page
@@ -208,9 +209,10 @@ def run_panels(run: Run) -> list[Panel]:
     """How good the value models of a run are, and what came of being first."""
     panels = []
     for path in sorted(run.models.glob(f"*/{EVALUATION}")):
-        evaluation = json.loads(path.read_text())
-        if "line_up" in evaluation:
-            panels.append(_comparison_panel(path.parent.name, evaluation))
+        evaluation = read_evaluation(path.parent)
+        if evaluation is not None and "line_up" in evaluation:
+            with fitting_together(path, "Train it again with --fresh"):
+                panels.append(_comparison_panel(path.parent.name, evaluation))
     made_up = [_made_up_panel("Matches of this run are")] if _has_made_up(run) else []
     return [*made_up, *panels, *_scenario_panels(run)]
 

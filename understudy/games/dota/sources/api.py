@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,8 @@ from understudy.errors import InputError
 from understudy.games.dota.sources.opendota import scrubbed
 from understudy.redaction import GONE
 
+MOST_BYTES = 64 << 20
+"""Of an answer, unpacked; a match has one or two MiB."""
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -107,17 +110,39 @@ class Asker:
             headers = {"Accept-Encoding": "gzip", "User-Agent": "understudy"}
             request = urllib.request.Request(address, headers=headers)
             with urllib.request.urlopen(request, timeout=self.api.timeout) as answer:
-                body = answer.read()
-                packed = answer.headers.get("Content-Encoding") == "gzip"
-                return json.loads(gzip.decompress(body) if packed else body)
+                body = answer.read(MOST_BYTES + 1)
+                return _decoded(body, answer.headers.get("Content-Encoding") == "gzip")
         finally:
             self._free_at = time.monotonic() + self.api.pause
+
+
+def _decoded(body: bytes, packed: bool) -> Any:
+    """The JSON of an answer; ValueError where it is damaged, endless or no JSON."""
+    if packed:
+        unpack = zlib.decompressobj(wbits=31)
+        try:
+            body = unpack.decompress(body, MOST_BYTES + 1)
+        except zlib.error as failure:
+            raise ValueError(f"the answer is damaged ({failure})") from failure
+        if not unpack.eof and len(body) <= MOST_BYTES:
+            raise ValueError("the answer is cut short")
+    if len(body) > MOST_BYTES:
+        raise ValueError(f"the answer is larger than {MOST_BYTES >> 20} MiB")
+    try:
+        return json.loads(body, parse_constant=_no_number)
+    except RecursionError as failure:
+        raise ValueError("the answer is nested too deeply") from failure
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number")
 
 
 def _asked_to_wait(answer: urllib.error.HTTPError) -> float:
     """Seconds, by the header Retry-After; 0 where there is none."""
     text = (answer.headers.get("Retry-After") or "").strip()
-    return min(float(text), 600.0) if text.isdigit() else 0.0
+    plain = text.isascii() and text.isdigit() and len(text) < 10
+    return min(float(text), 600.0) if plain else 0.0
 
 
 def league_matches(ask: Asker, league: int) -> list[int]:
@@ -147,9 +172,12 @@ def _listed(ask: Asker, path: str, **query: Any) -> Any:
 
 def _numbers(page: Any, what: str) -> list[int]:
     try:
-        return [int(entry["match_id"]) for entry in page]
-    except (TypeError, KeyError, ValueError) as failure:
+        found = [int(entry["match_id"]) for entry in page]
+        if not all(0 <= number < 2**63 for number in found):
+            raise ValueError("beyond 64 bits")
+    except (TypeError, KeyError, ValueError, OverflowError, RecursionError) as failure:
         raise InputError(f"{what}: the answer is no list of matches") from failure
+    return found
 
 
 def download(
@@ -179,7 +207,10 @@ def _match(ask: Asker, number: int) -> Any:
     match = ask.get(f"matches/{number}")
     if not isinstance(match, dict) or match.get("match_id") != number:
         raise _RefusedError("the answer is not this match")
-    return scrubbed(match)
+    try:
+        return scrubbed(match)
+    except RecursionError:
+        raise _RefusedError("the answer is nested too deeply") from None
 
 
 def _write(path: Path, match: Any) -> None:
@@ -195,6 +226,6 @@ def numbers_in(path: Path) -> Iterator[int]:
     except (OSError, UnicodeDecodeError) as failure:
         raise InputError(f"{path} cannot be read: {failure}") from failure
     for line in lines:
-        if not line.isdigit():
+        if not (line.isascii() and line.isdigit() and len(line) < 19):
             raise InputError(f"{path}: '{line[:40]}' is no match number")
         yield int(line)

@@ -4,14 +4,15 @@ The chance of winning and the linear guess of the changes need numpy alone, so a
 work without XGBoost; the trees that better the changes lie beside them.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from understudy.data.files import write_text, writing
+from understudy.data.files import writing
+from understudy.data.integrity.json_files import read_json, write_json
+from understudy.data.integrity.shapes import ValueWeights
 from understudy.errors import InputError
 from understudy.games.dota.facts import patch_name
 from understudy.games.dota.features.samples import Samples
@@ -93,7 +94,7 @@ def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
         "seed": seed,
         "seen": ranges(train),
     }
-    write_text(folder / MODEL_FILE, json.dumps(content, indent=1) + "\n")
+    write_json(folder / MODEL_FILE, content, indent=1)
     for label, booster in getattr(model.trees, "boosters", {}).items():
         with writing(folder / f"{label}.json") as aside:
             aside.write_bytes(booster.save_raw("json"))
@@ -105,8 +106,11 @@ def _rounded(values: Any) -> list[float]:
 
 def load(path: Path) -> ValueModel:
     """A model that `save` wrote."""
+    cure = "Train one: understudy train dota value"
+    content = read_json(path, ValueWeights, cure)
+    if content is None:
+        raise InputError(f"{path}: there is no value model. {cure}")
     try:
-        content = json.loads(path.read_text())
         if content["format"] != FORMAT or content["columns"] != [*NAMES, "constant"]:
             raise ValueError("made for other features")
         weights = {label: np.array(values) for label, values in content["weights"].items()}
@@ -117,9 +121,8 @@ def load(path: Path) -> ValueModel:
         patches = tuple(map(str, content["patches"]))
         if not all(np.isfinite(values).all() for values in (*weights.values(), standard_errors)):
             raise ValueError("a weight is no number")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as failure:
+    except (ValueError, KeyError, TypeError, AttributeError) as failure:
         raise InputError(
-            f"{path} is no value model this program reads ({failure}). "
-            "Train one: understudy train dota value"
+            f"{path} is no value model this program reads ({failure}). {cure}"
         ) from failure
     return ValueModel(Linear(symmetric, weights, standard_errors), patches, feature_ranges)

@@ -4,7 +4,6 @@ Chances are scored on rows after the horn, 0 < t; changes also with the row at t
 seed has it. The baseline is the regression on seven features, so it stands beside everything.
 """
 
-import json
 import time
 import zlib
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from understudy.data.arrays import Floats
-from understudy.data.files import write_text
+from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import ModelFolder, Run
 from understudy.data.shards import whole_shards
 from understudy.data.stats import paired_difference, percentile
@@ -114,7 +113,7 @@ class ValueRecipe:
         }
         if progress:
             progress(len(self.models) + 1, len(self.models) + 1, {})
-        write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
+        write_json(ModelFolder(out).evaluation, evaluation)
         return evaluation
 
     def judge(self, job: TrainingJob, split: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from understudy.data.arrays import Ints
-from understudy.data.files import write_text
+from understudy.data.files import read_text, write_text
 from understudy.errors import InputError
 from understudy.games.dota import facts
 from understudy.games.dota.features.samples import Outline
@@ -74,6 +74,7 @@ def read_split(folder: Path) -> Split:
 
 
 _NAMES = ("train", "val", "test")
+_MOST_DIGITS = 18  # of a match number; more would not fit into 64 bits
 
 
 def split_files(folder: Path) -> list[Path]:
@@ -93,14 +94,12 @@ def asked_patch(recipe: str, options: TrainOptions) -> int | None:
 
 def numbers_in(path: Path) -> Iterator[int]:
     """The match numbers of a file."""
-    try:
-        words = path.read_text().split()
-    except (OSError, UnicodeDecodeError) as failure:
-        raise InputError(
-            f"{path} cannot be read ({failure}). Make it: understudy split dota"
-        ) from failure
-    for word in words:
-        if not word.isdigit():
+    cure = "Make it: understudy split dota"
+    text = read_text(path, cure)
+    if text is None:
+        raise InputError(f"{path} is missing. {cure}")
+    for word in text.split():
+        if not (word.isascii() and word.isdigit() and len(word) <= _MOST_DIGITS):
             raise InputError(f"{path}: '{word[:40]}' is no match number")
         yield int(word)
 

@@ -17,6 +17,7 @@ from safetensors.numpy import save
 
 from understudy.data.arrays import Array, Bools
 from understudy.data.files import writing
+from understudy.data.integrity.seals import BLANK, KEY, is_broken_file, sealed
 from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
 from understudy.games.scml.domain import BUCKETS, DAYS
@@ -152,7 +153,8 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         for name, values in weights.items()
     }
     with writing(path) as aside:
-        aside.write_bytes(save(tensors, {_KEY: json.dumps(asdict(checkpoint.about))}))
+        about = json.dumps({**asdict(checkpoint.about), KEY: BLANK})
+        aside.write_bytes(sealed(save(tensors, {_KEY: about})))
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -162,9 +164,12 @@ def read_checkpoint(path: Path) -> Checkpoint:
     if not path.is_file():
         raise InputError(f"{path}: there are no weights. {again}")
     try:
+        if is_broken_file(path):
+            raise ValueError("it does not match its seal")
         with safe_open(path, framework="numpy") as file:
             about = json.loads((file.metadata() or {}).get(_KEY, "null"))
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        about.pop(KEY, None)
         named = {_RENAMED.get(name, name): value for name, value in about.items()}
         known = About(**{**named, "horizons": tuple(about["horizons"])})
     except (SafetensorError, OSError, ValueError, TypeError, KeyError, AttributeError) as failure:

@@ -6,7 +6,6 @@ what was heard, L4's weight, what was left, L3's wish, L1's mask, and the answer
 for offers that partners of other negotiations still think about, so it may be narrower.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from understudy.data.files import append_line, cannot_write
+from understudy.data.files import append_line, cannot_write, require_file
+from understudy.data.integrity.json_files import json_line, parsed_line
+from understudy.data.integrity.shapes import Named
 from understudy.errors import InputError
 from understudy.games.scml.domain import BUCKETS, GOALS, RESPONSES, Offer
 from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, REJECT_OFFER
@@ -36,6 +37,7 @@ CUTS: Final = (REFUSED, NOTHING_LEFT, UNITS, PRICE, NO_OFFER)
 GOAL_NAMES: Final = tuple(f"{goal}_{first}_{last}" for first, last in BUCKETS for goal in GOALS)
 """In the order of L2's numbers: buy_quantity_0_0 is units to buy for today."""
 _WORDS = {ACCEPT_OFFER: TO_ACCEPT, REJECT_OFFER: TO_REJECT}
+_NO_DECISION = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
 _AGAIN = "Delete that line, or make the trace again: understudy record scml --trace --fresh"
 
 
@@ -125,7 +127,7 @@ class Notes:
 def append(path: Path, decided: Decided) -> None:
     """Add a line; where that fails the world ends with an InputError, and is no agent's fault."""
     plain = decided._asdict() | {"turns": [turn._asdict() for turn in decided.turns]}
-    append_line(path, json.dumps(plain, separators=(",", ":"), allow_nan=False))
+    append_line(path, json_line(plain).removesuffix("\n"))
 
 
 def turn_of(now: "Deliberation", index: int, wish: "Decision", answer: "Decision") -> Turn:
@@ -208,25 +210,25 @@ def read_trace(path: Path, most: int | None = None) -> list[Decided]:
 
 
 def _lines(path: Path) -> Iterator[Decided]:
-    if not path.is_file():
+    if not require_file(path):
         return
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                return  # the last one, still being written or cut off
+            entry = parsed_line(line, Named, path, number, _AGAIN)
             try:
-                yield parsed(line.decode())
-            except (ValueError, TypeError, KeyError, AttributeError) as failure:
-                if not line.endswith(b"\n"):
-                    return  # the last one, still being written or cut off
+                yield parsed(entry)
+            except _NO_DECISION as failure:
                 reason = str(failure).split("\n", 1)[0]
                 raise InputError(
-                    f"{path}: line {number} is no decision ({type(failure).__name__}: {reason}). "
+                    f"{path}, line {number}, is no decision ({type(failure).__name__}: {reason}). "
                     f"{_AGAIN}"
                 ) from failure
 
 
-def parsed(line: str) -> Decided:
-    """A line of a trace; ValueError, TypeError or KeyError where it is none."""
-    entry = json.loads(line)
+def parsed(entry: Mapping[str, Any]) -> Decided:
+    """A line of a trace; one of `_NO_DECISION` where it is none."""
     goals = entry["goals"]
     if not entry["turns"]:
         raise ValueError("it is about no negotiation")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from understudy.games.scml.commands.why import competitor, explain
-from understudy.games.scml.commands.worlds import OF_THE_LEAGUE, Worlds
+from understudy.games.scml.commands.worlds import LIMIT, OF_THE_LEAGUE, Worlds
 from understudy.pipeline.game import load
 from understudy.terminal.console import next_step, out_console
 from understudy.terminal.options import AS_USUAL, JsonOption, OutOption, Working, run_of
@@ -43,7 +43,7 @@ def compete(
 
     Example: understudy compete scml my_agent.py:MyAgent Penguin AS0 --why MyAgent
     """
-    from understudy.data.files import write_text
+    from understudy.data.integrity.json_files import write_json
     from understudy.data.runs import COMPETE, STRENGTH
     from understudy.games.scml.recording.failures import failure_lines
     from understudy.games.scml.report.terminal import strength_table
@@ -55,15 +55,15 @@ def compete(
     tournament = worlds.tournament(run, players, configs, working.seed)
     tournament.require_rivals()
     asked = None if why is None else competitor(why, tournament.competitors)
-    planned = schedule(tournament, purpose=COMPETE, keep=keep)
+    planned = schedule(tournament, purpose=COMPETE, keep=keep, isolate=worlds.isolate)
     if tournament.simulator == "batch":
         from understudy.games.scml.tournament.batch_play import prepare
 
         prepare(tournament)
-    competition = compete_stage.compete(load("scml"), run, planned, **working.settings())
+    competition = compete_stage.compete(load("scml"), run, planned, **working.settings(LIMIT))
     strength = assess(competition.results)
     text = json_text.dumps(strength.to_json(), indent=2)
-    write_text(competition.folder / STRENGTH, text + "\n")
+    write_json(competition.folder / STRENGTH, strength.to_json())
     if json:
         print(text)
     else:

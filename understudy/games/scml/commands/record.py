@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.errors import InputError
-from understudy.games.scml.commands.worlds import OF_THE_LEAGUE, Worlds
+from understudy.games.scml.commands.worlds import LIMIT, OF_THE_LEAGUE, Worlds
 from understudy.pipeline.game import load
 from understudy.terminal.console import complain, go_to_background, next_step
 from understudy.terminal.options import AS_USUAL, MoreOption, OutOption, Working, names, run_of
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from understudy.data.runs import Run
     from understudy.games.scml.domain import Track
     from understudy.games.scml.tournament.design import Tournament
+    from understudy.pipeline.game import Schedule
 
 TopOption = Annotated[int, typer.Option(help="How many of that year's agents, best first.")]
 
@@ -86,7 +87,6 @@ def record(
     from understudy.data.manifests import grown
     from understudy.data.runs import RECORD
     from understudy.games.scml.tournament.schedule import schedule
-    from understudy.pipeline import record as record_stage
 
     run = run_of(out, "scml")
     if logs is not None:
@@ -99,16 +99,26 @@ def record(
     tournament = worlds.tournament(run, chosen, size.total, working.seed)
     watched = None if track_only is None else known_to_play(track_only, tournament)
     written = run.trace.resolve() if trace else None
-    planned = schedule(
-        tournament, purpose=RECORD, keep=None, watched=watched, trace=written, parts=size.parts
-    )
+    how: Any = {"trace": written, "parts": size.parts, "isolate": worlds.isolate}
+    planned = schedule(tournament, purpose=RECORD, keep=None, watched=watched, **how)
     if background:
         go_to_background(run.log)
         return
+    total = _play(run, planned, working)
+    _say_what_is_recorded(run, total, trace, csv)
+
+
+def _play(run: "Run", planned: "Schedule", working: Working) -> int:
+    """Have the worlds played; how many there are."""
+    from understudy.games.scml.tournament.tracing import tidy_trace
+    from understudy.pipeline import record as record_stage
+
     if not working.resume:
         run.trace.unlink(missing_ok=True)  # it tells of the worlds that are deleted
-    total = record_stage.record(load("scml"), run, planned, **working.settings())
-    _say_what_is_recorded(run, total, trace, csv)
+    total = record_stage.record(load("scml"), run, planned, **working.settings(LIMIT))
+    worlds = [world.match for _, plans in sorted(planned.fixtures.items()) for world in plans]
+    tidy_trace(run.trace, worlds)
+    return total
 
 
 def _read_logs(run: "Run", logs: Path, recorded: Recorded, working: Working) -> None:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from understudy.games.scml.domain import Track
     from understudy.games.scml.tournament.design import Tournament
 
+LIMIT = 3600.0
+"""Seconds for a task of a few worlds, unless --task-seconds says otherwise: a call of an agent that
+takes too long is interrupted after a minute, so only what is stuck in C code gets here."""
 TrackOption = Annotated[str, typer.Option(help="Which rules: std or oneshot.")]
 
 
@@ -61,6 +64,13 @@ class Worlds:
     conserve_stock: Annotated[
         bool,
         typer.Option("--conserve-stock", help="Production takes from stock; in scml it does not."),
+    ] = False
+
+    isolate: Annotated[
+        bool,
+        typer.Option(
+            "--isolate", help="Play each world with agents of others in a process of its own."
+        ),
     ] = False
 
     def rules(self) -> "Track":

@@ -19,7 +19,7 @@ from understudy.games.scml.engine.config import WorldConfig
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.economy import Economy
 from understudy.games.scml.engine.factory import Factory
-from understudy.games.scml.engine.hosting.faults import Failure, Fault, Watchdog, described
+from understudy.games.scml.engine.hosting.faults import Failure, Fault, described, watchdog_of
 from understudy.games.scml.engine.hosting.host import Host
 from understudy.games.scml.engine.negotiation import Agenda, Negotiation, Side
 from understudy.games.scml.engine.reports import Reports
@@ -70,7 +70,7 @@ class World(Economy):
         self.catalog_prices = np.array(config.catalog_prices)
         self.reports = Reports()
         self.faults: list[Fault] = []
-        self.watchdog = Watchdog(call_seconds, call_wall_seconds, self.note_fault)
+        self.watchdog = watchdog_of(config.names, call_seconds, call_wall_seconds, self.note_fault)
         self.exogenous_summary: list[tuple[float, float]] = []
         self._set_levels()
         self.open_day()

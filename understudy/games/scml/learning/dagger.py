@@ -5,14 +5,13 @@ own games are played, labelled by the expert that looks on (`dagger_labeller.py`
 samples; then L3 is trained on, on all of them. Each round plays with the weights of the one before.
 """
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from understudy import workers
-from understudy.data.files import write_text
 from understudy.data.gather import link
+from understudy.data.integrity.json_files import write_json
 from understudy.data.own_code import is_reference
 from understudy.data.players import PlayerRef
 from understudy.data.runs import RECORD, WEIGHTS, ModelFolder, Run
@@ -143,7 +142,7 @@ class DaggerRecipe:
         last, results = read_checkpoint(current), {**results, "expert": expert.name}
         kept = {name: layer for name, layer in first.layers.items() if name == "l4"}
         write_checkpoint(job.out / WEIGHTS, Checkpoint({**kept, **last.layers}, last.about))
-        write_text(ModelFolder(job.out).evaluation, json.dumps(results, indent=2) + "\n")
+        write_json(ModelFolder(job.out).evaluation, results)
         return results
 
     def judge(self, job: TrainingJob, split: str) -> dict[str, Any]:

@@ -1,12 +1,11 @@
 """HRL-XF from samples to a playing agent: L2, its goals into the samples, L3 with them, L4."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from understudy.data.files import write_text
+from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import WEIGHTS, ModelFolder, Run
 from understudy.data.shards import whole_shards
 from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
@@ -106,5 +105,5 @@ def _together(out: Path, found: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
         "test": found["l3"]["test"],
         "layers": dict(found),
     }
-    write_text(ModelFolder(out).evaluation, json.dumps(evaluation, indent=2) + "\n")
+    write_json(ModelFolder(out).evaluation, evaluation)
     return evaluation

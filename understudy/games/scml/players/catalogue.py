@@ -159,6 +159,11 @@ def known(name: str, track: Track = "std") -> str:
     return name
 
 
+def is_ours(name: str, track: Track = "std") -> bool:
+    """Whether an agent is of this project or of scml itself."""
+    return CATALOGUE[track].get(name, "").startswith(("understudy.", "scml."))
+
+
 def load(name: str, track: Track = "std") -> "type[OneShotAgent]":
     """The class of an agent."""
     module, _, kind = CATALOGUE[track][name].rpartition(".")

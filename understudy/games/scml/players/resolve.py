@@ -10,6 +10,7 @@ from understudy.games.scml.players import catalogue as agents
 from understudy.games.scml.players.own import check_agent
 from understudy.pipeline.game import Game
 from understudy.pipeline.players import brought, resolve
+from understudy.workers.alone import check_alone
 
 ABOUT = {
     "understudy.": "of this project",
@@ -62,5 +63,6 @@ def own_agent(reference: str, taken: Sequence[str], track: Track) -> PlayerRef:
     """An agent of somebody's own that can play on the track."""
     ref = brought(reference, taken)
     assert ref.code is not None
-    check_agent(ref.code, track)
+    code = ref.code
+    check_alone(lambda: check_agent(code, track), code.title)
     return ref

@@ -61,6 +61,10 @@ class WorldPlan:
     """Whether it is recorded in full; else only its outcome."""
     trace: Path | None = None
     """Where HRL-XF writes down how it decides (`trace.py`); None: nowhere."""
+    isolated: bool = False
+    """Whether it is played in a process of its own (`isolation.py`)."""
+    seconds: float | None = None
+    """How long it may take then; None: as long as usual."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,8 @@
 
 import random
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,11 @@ from scml.oneshot.agent import OneShotAgent
 from understudy.data.players import PlayerRef
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.games.scml.agent.trace import Trace
 from understudy.games.scml.domain import RULES, Track
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.contracts import Contract
 from understudy.games.scml.engine.hosting.faults import described
-from understudy.games.scml.engine.hosting.wrapping import subclass
+from understudy.games.scml.engine.hosting.host import IDLE
 from understudy.games.scml.engine.random_state import random_state_kept
 from understudy.games.scml.engine.world import World, collecting_rarely
 from understudy.games.scml.players import catalogue
@@ -46,7 +44,17 @@ from understudy.games.scml.tournament.batch_play import (
     play_batch,
 )
 from understudy.games.scml.tournament.design import WorldPlan
+from understudy.games.scml.tournament.isolation import (
+    MEMORY,
+    NOBODY,
+    Blamed,
+    play_isolated,
+    require_unspoilt,
+    rules_in_force,
+)
+from understudy.games.scml.tournament.tracing import scripted_kinds, trace_others, traced
 from understudy.pipeline.game import Played
+from understudy.workers.alone import little_memory
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ def play(plans: Sequence[WorldPlan]) -> Played:
     """
     results: list[pa.Table] = []
     recordings: dict[str, list[pa.Table]] = {table.name: [] for table in (*RECORDINGS, ADVICE)}
-    with quiet(), random_state_kept(), collecting_rarely():
+    with quiet(), random_state_kept(), collecting_rarely(), little_memory(2 * MEMORY):
         for played in _played(plans):
             for name, table in played.items():
                 (results if name == RESULTS.name else recordings[name]).append(table)
@@ -86,7 +94,12 @@ def _played(plans: Sequence[WorldPlan]) -> Iterator[dict[str, pa.Table]]:
     compiled = [plan for plan in plans if plan.simulator == "batch"]
     games = iter(play_batch(compiled))
     for plan in plans:
-        yield _batch_tables(next(games)) if plan.simulator == "batch" else _play_one(plan)
+        if plan.simulator == "batch":
+            yield _batch_tables(next(games))
+        elif plan.isolated:
+            yield play_isolated(plan, _play_one)
+        else:
+            yield _play_one(plan)
 
 
 def _batch_tables(played: BatchGame) -> dict[str, pa.Table]:
@@ -117,9 +130,11 @@ def _joined(table: Table, parts: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables([table.arrow().empty_table(), *parts]).combine_chunks()
 
 
-def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
+def _play_one(plan: WorldPlan, idle: Blamed = NOBODY) -> dict[str, pa.Table]:
+    """Play a world; those to blame for what became of it before do nothing, and that is a fault."""
+    rules = rules_in_force()
     config = draw(plan.factories_per_level, plan.steps, plan.seed, plan.track)
-    kinds = _kinds(plan, config)
+    kinds = _kinds(plan, config, idle)
     if plan.trace is not None:
         kinds = traced(kinds, plan.players, plan.trace, plan.match)
     recorder = Recorder(len(kinds))
@@ -127,6 +142,8 @@ def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
         kinds = recorded(kinds, recorder, _watched(plan))
     _seed(plan)
     game = _simulate(plan, config, kinds)
+    require_unspoilt(rules)
+    game.faults.extend((factory, 0, what) for factory, what in idle.items())
     days = day_ledger(config, game.contracts, plan.conserve_stock, len(game.profits[0]))
     _check(plan, game, days)
     audits = safety_audit(config, game.contracts, days, plan.conserve_stock)
@@ -139,30 +156,27 @@ def _play_one(plan: WorldPlan) -> dict[str, pa.Table]:
         tables["days"] = _days_table(plan.match, days.days)
         tables["decisions"] = recorder.table(plan.match, config, days.ranges)
         if plan.trace is not None:
-            _trace_others(plan, kinds, tables)
+            trace_others(plan, kinds, tables)
         if recorder.advice:
             tables["advice"] = recorder.advice_table(plan.match, config, days.ranges)
     return tables
 
 
-def _kinds(plan: WorldPlan, config: WorldConfig) -> list[type[OneShotAgent]]:
+def _kinds(plan: WorldPlan, config: WorldConfig, idle: Blamed) -> list[type[OneShotAgent]]:
     if len(plan.players) != len(config.factories):
         raise ValueError(f"{len(config.factories)} factories but {len(plan.players)} players")
     known = catalogue.CATALOGUE[plan.track]
-    scripted = [ref for ref in plan.players if ref.weights is None]
+    playing = {n: ref for n, ref in enumerate(plan.players) if n not in idle}
+    scripted = [ref for ref in playing.values() if ref.weights is None]
     for ref in scripted:
         if ref.code is None and ref.name not in known:
             raise InputError(f"there is no SCML agent '{ref.name}'; there is {', '.join(known)}")
     loaded = iter(scripted_kinds(scripted, plan.track))
-    return [
-        next(loaded) if ref.weights is None else _trained(ref, plan.track) for ref in plan.players
-    ]
-
-
-def scripted_kinds(refs: Sequence[PlayerRef], track: Track) -> list[type[OneShotAgent]]:
-    """The classes of players without weights, of the catalogue or brought, for one world."""
-    own = {ref.name: ref.code for ref in refs if ref.code is not None}
-    return catalogue.load_for_world([ref.name for ref in refs], track, own)
+    kinds = {
+        factory: next(loaded) if ref.weights is None else _trained(ref, plan.track)
+        for factory, ref in playing.items()
+    }
+    return [kinds.get(factory, IDLE[plan.track]) for factory in range(len(plan.players))]
 
 
 def _trained(ref: PlayerRef, track: Track) -> type[OneShotAgent]:
@@ -354,34 +368,3 @@ def _results_rows(
             "faults": [failed.count(index) for index in indices],
         }
     )
-
-
-def traced(
-    kinds: Sequence[type[OneShotAgent]], players: Sequence[PlayerRef], path: Path, match: str
-) -> list[type[OneShotAgent]]:
-    """The classes of a world, those of HRL-XF with a trace."""
-    from understudy.games.scml.agent.hrl import HRLAgent
-
-    return [
-        subclass(kind, {"trace": Trace(path, match, ref.name)})
-        if issubclass(kind, HRLAgent)
-        else kind
-        for kind, ref in zip(kinds, players, strict=True)
-    ]
-
-
-def _trace_others(
-    plan: WorldPlan, kinds: Sequence[type[OneShotAgent]], tables: Mapping[str, pa.Table]
-) -> None:
-    """Add the decisions of competitors that write no trace of their own, from what is recorded."""
-    from understudy.games.scml.agent.hrl import HRLAgent
-    from understudy.games.scml.agent.retrace import retraced
-    from understudy.games.scml.agent.trace import append
-
-    assert plan.trace is not None
-    others = {
-        plan.players[slot].name for slot in plan.slots if not issubclass(kinds[slot], HRLAgent)
-    }
-    if others:
-        for decided in retraced(tables, frozenset(others)):
-            append(plan.trace, decided)

@@ -8,6 +8,7 @@ from pathlib import Path
 from understudy.data.manifests import PARTS, Size, cuts
 from understudy.data.runs import RECORD
 from understudy.games.scml.tournament.design import MOST_CONFIGS, Tournament, WorldPlan, plan
+from understudy.games.scml.tournament.isolation import is_foreign
 from understudy.pipeline.game import Schedule
 
 WORLDS_PER_TASK = 1, 6
@@ -27,9 +28,11 @@ def schedule(
     keep: int | None,
     trace: Path | None = None,
     parts: Sequence[int] = (),
+    isolate: bool = False,
 ) -> Schedule:
     """The tasks of a tournament; `keep` worlds spread over it are recorded in full, None: all.
 
+    With `isolate`, a world with agents that somebody brought is played in a process of its own.
     `parts` are numbers of configurations at which it is cut, because it has grown (`manifests.py`).
     """
     worlds = plan(tournament, purpose=purpose)
@@ -40,6 +43,7 @@ def schedule(
             watched=watched,
             recorded=keep is None or (keep > 0 and index % every == 0),
             trace=trace,
+            isolated=isolate and is_foreign(world),
         )
         for index, world in enumerate(worlds)
     ]

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from understudy.data.arrays import Floats
-from understudy.data.files import read_json
+from understudy.data.integrity.json_files import read_json
+from understudy.data.integrity.shapes import TunedNumbers
 from understudy.data.stats import Estimate, student
 from understudy.errors import InputError
 from understudy.games.scml.players.steward_numbers import PLACES
@@ -54,10 +55,10 @@ def comparison_lines(scores: Mapping[str, Floats], base: str, places: Sequence[s
 
 def told_of(path: Path, place: str) -> dict[str, float]:
     """The numbers of a place in a file that a search has left."""
-    found = read_json(path, "It should be a numbers.json of `understudy tune`.")
-    if not isinstance(found, dict) or "numbers" not in found:
+    found = read_json(path, TunedNumbers, "It should be a numbers.json of `understudy tune`")
+    if found is None:
         raise InputError(f"{path} is no numbers.json of `understudy tune`")
-    told = {str(name): float(value) for name, value in found["numbers"].get(place, {}).items()}
+    told = {name: float(value) for name, value in found["numbers"].get(place, {}).items()}
     if wrong := [name for name, value in told.items() if not isfinite(value)]:
         raise InputError(f"{path}: '{wrong[0]}' is no number. Make it again: understudy tune")
     return told

@@ -18,7 +18,8 @@ import numpy as np
 
 from understudy import workers
 from understudy.data.arrays import Floats
-from understudy.data.files import read_json, write_text
+from understudy.data.integrity.json_files import read_json, write_json
+from understudy.data.integrity.shapes import SearchState
 from understudy.data.stats import Estimate, student
 from understudy.errors import InputError
 from understudy.games.scml.tuning.space import choices
@@ -97,10 +98,10 @@ def search(
         told = generation.told
         done.append(generation)
         state = {"settings": _plain(settings), "generations": [asdict(one) for one in done]}
-        write_text(folder / "search.json", json.dumps(state, indent=1) + "\n")
+        write_json(folder / "search.json", state, indent=1)
         tell(generation)
     found = Found(told, done, _confirm(settings, told, play))
-    write_text(folder / "numbers.json", json.dumps(_report(settings, found), indent=1) + "\n")
+    write_json(folder / "numbers.json", _report(settings, found), indent=1)
     return found
 
 
@@ -118,7 +119,8 @@ def _plain(settings: Settings) -> dict[str, Any]:
 
 
 def _begun(settings: Settings, folder: Path) -> list[Generation]:
-    state = read_json(folder / "search.json", "Delete it, or begin anew with --fresh.")
+    cure = "Delete it, or begin anew with --fresh"
+    state = read_json(folder / "search.json", SearchState, cure)
     if state is None:
         return []
     if state["settings"] != _plain(settings):

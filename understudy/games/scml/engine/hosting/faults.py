@@ -10,11 +10,13 @@ raised, as scml does.
 import contextlib
 import ctypes
 import signal
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import Any
 
 TICK = 0.5  # seconds between two looks at whether the same call is still running
 SIGNAL = signal.SIGVTALRM  # SIGALRM belongs to the time limit of the task
@@ -69,6 +71,7 @@ class Watchdog:
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
         """Watch this thread while the block runs."""
+        _compiling.notice()
         watched, stop = threading.get_ident(), threading.Event()
         in_main = threading.current_thread() is threading.main_thread()
         looks = threading.Thread(target=self._watch, args=(watched, in_main, stop), daemon=True)
@@ -88,7 +91,7 @@ class Watchdog:
         seen, cpu, wall = -1, 0.0, 0.0
         while not stop.wait(min(TICK, self.cpu_seconds / 4, self.wall_seconds / 4)):
             who = self.inside  # before the count: then it is who made the call that is counted
-            if who is None or self.calls != seen:
+            if who is None or self.calls != seen or _compiling.now:
                 seen, cpu, wall = self.calls, time.process_time(), time.monotonic()
                 continue
             late = self._late(time.process_time() - cpu, time.monotonic() - wall)
@@ -112,6 +115,73 @@ class Watchdog:
     def _interrupt(self, _signal: int, _frame: FrameType | None) -> None:
         if self.inside is not None and self.calls == self._reported:  # still the same call
             raise CallTimeout
+
+
+class _Compiling:
+    """Whether numba is compiling a kernel: that takes long once, and is nobody's fault."""
+
+    now = 0
+    noticed = False
+
+    def notice(self) -> None:
+        """Have numba tell from now on, if it is there."""
+        if self.noticed or "numba" not in sys.modules:
+            return
+        from numba.core import event
+
+        counts = self
+
+        class Counter(event.Listener):
+            def on_start(self, event: Any) -> None:
+                counts.now += 1
+
+            def on_end(self, event: Any) -> None:
+                counts.now -= 1
+
+        event.register("numba:compile", Counter())
+        self.noticed = True
+
+
+_compiling = _Compiling()
+
+
+# --- Whose code is running, told beyond the process ----------------------------------------------
+
+_tell: Callable[[int | None], None] | None = None
+
+
+def tell_of_calls(tell: Callable[[int | None], None]) -> None:
+    """Have every world of this process tell whose code is about to run, by factory; None: ours."""
+    global _tell
+    _tell = tell
+
+
+class _TellingWatchdog(Watchdog):
+    """Says whose code is running as soon as that changes."""
+
+    names: Sequence[str] = ()
+
+    @property
+    def inside(self) -> str | None:
+        """Whose code is running, if any agent's."""
+        return self.__dict__.get("_inside")
+
+    @inside.setter
+    def inside(self, name: str | None) -> None:
+        self.__dict__["_inside"] = name
+        if _tell is not None:
+            _tell(self.names.index(name) if name in self.names else None)
+
+
+def watchdog_of(
+    names: Sequence[str], cpu: float, wall: float, report: Callable[[str, CallTimeout], None]
+) -> Watchdog:
+    """A watchdog for a world with these factories."""
+    if _tell is None:
+        return Watchdog(cpu, wall, report)
+    found = _TellingWatchdog(cpu, wall, report)
+    found.names = names
+    return found
 
 
 def _raise_in(thread: int, kind: type[BaseException] | None) -> None:

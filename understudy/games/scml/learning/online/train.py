@@ -7,7 +7,6 @@ out/stages/NAME.safetensors   the agent as it was after each stage
 out/evaluation.json       each stage beside the one before, in worlds that trained nothing
 """
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from understudy.data.arrays import Array
-from understudy.data.files import write_text
+from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import WEIGHTS, ModelFolder
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import Checkpoint
@@ -248,7 +247,7 @@ class OnlineTraining:
             "chosen": best.name,
             "stages": found,
         }
-        write_text(ModelFolder(self.job.out).evaluation, json.dumps(evaluation, indent=2) + "\n")
+        write_json(ModelFolder(self.job.out).evaluation, evaluation)
         return evaluation
 
 

@@ -1,0 +1,126 @@
+"""A short part of the campaign; `make campaign` is the long one."""
+
+import os
+import random
+import shutil
+
+import pytest
+
+from tests.small_runs import assert_refused, finished_run, understudy
+from understudy import cli
+from understudy.data.runs import Run
+from understudy.trust import cases
+from understudy.trust.answers import KINDS, hostile_answer
+from understudy.trust.campaign import COLUMNS, Attack, Fault, Ground, campaign, faults_of
+from understudy.trust.check import check
+from understudy.trust.command import Done
+from understudy.trust.damage import damages
+
+
+@pytest.fixture
+def ground(tmp_path_factory, tmp_path):
+    made = Ground(cli.main, tmp_path, tmp_path / "kept")
+    made.bases["arena"] = finished_run(tmp_path_factory)
+    return made
+
+
+@pytest.fixture
+def run(tmp_path, tmp_path_factory):
+    shutil.copytree(finished_run(tmp_path_factory), tmp_path / "run")
+    return tmp_path / "run"
+
+
+def test_a_whole_run_has_no_findings_and_a_damaged_one_exits_with_1(run):
+    done = understudy("check", run)
+    assert done.code == 0
+    assert "all as it was written" in done.out
+    path = run / "recordings" / "steps-00001.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    (run / "models" / "notes.docx").write_text("mine")
+    (run / "samples" / "moves-00002.parquet").unlink()
+    done = understudy("check", run)
+    assert done.code == 1
+    for words in (f"damaged: {path}", "foreign: ", "missing: ", "stale: "):
+        assert words in done.out
+    assert_refused(understudy("check", run / "nothing"), "there is no run")
+
+
+def test_every_damage_of_every_sealed_file_is_noticed(ground, tmp_path):
+    """By the reader of each kind of file; some 100 damages in seconds."""
+    case = tmp_path / "copy"
+    shutil.copytree(ground.bases["arena"], case)
+    dice = random.Random(3)
+    tried = 0
+    kinds = {cases._kind(path): path for path in sorted(case.rglob("*")) if path.is_file()}
+    for path in (path for kind, path in kinds.items() if kind):
+        whole = path.read_bytes()
+        for how, damage in damages(path).items():
+            damage(path, dice)
+            tried += 1
+            found = check(Run(case)).findings
+            untold = how in ("change a value", "drop a key", "gone", "swap")
+            assert untold or found or path.read_bytes() == whole, f"{how} {path}"
+            if path.is_dir() and not path.is_symlink():
+                path.rmdir()
+            path.unlink(missing_ok=True)
+            path.write_bytes(whole)
+    assert tried > 80
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hostile_answer_is_one_line(kind, ground, tmp_path, monkeypatch):
+    monkeypatch.setattr(random.Random, "choice", lambda dice, some: _chosen(some, kind))
+    (tmp_path / "case").mkdir()
+    attack = hostile_answer(ground, tmp_path / "case", random.Random(5))
+    assert attack.faults == []
+
+
+def _chosen(some, kind):
+    return kind if kind in some else some[0]
+
+
+def test_a_campaign_counts_and_keeps_what_goes_wrong(tmp_path):
+    def fails(ground, place, dice):
+        (place / "evidence").write_text("here")
+        os.mkfifo(place / "pipe")
+        return Attack("it", "understudy it", [Fault("hangs", "no end")], 3)
+
+    def works(ground, place, dice):
+        assert list(place.iterdir()) == []
+        return Attack("it", "understudy it", [])
+
+    found = campaign(
+        lambda: None,
+        {"bad": fails, "good": works},
+        seconds=60,
+        seed=4,
+        kept=tmp_path / "kept",
+        most=2,
+    )
+    assert found.counts["bad"] == dict(zip(COLUMNS, (6, 0, 0, 2, 0), strict=True))
+    assert found.counts["good"]["tried"] == 2
+    assert found.wrong == 2
+    assert (tmp_path / "kept" / "bad-4-1" / "evidence").read_text() == "here"
+    assert "understudy it" in (tmp_path / "kept" / "bad-4-1" / "case.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("done", "column"),
+    [
+        (Done(0, "fine", ""), None),
+        (Done(2, "", "understudy: no"), None),
+        (Done(1, "", "Traceback (most recent call last):\n..."), "tracebacks"),
+        (Done(-11, "", ""), "tracebacks"),
+        (Done(-9, "", "", True), "hangs"),
+    ],
+)
+def test_how_commands_may_end(done, column):
+    assert [fault.column for fault in faults_of(done)] == ([column] if column else [])
+
+
+@pytest.mark.slow
+def test_a_minute_of_all_kinds(tmp_path):
+    done = understudy("selftest --minutes 3 --most 1 --seed 5 --keep", tmp_path / "kept")
+    assert done.code == 0, done.err

@@ -1,0 +1,259 @@
+"""The kinds of cases: damaged files, kills, full disks, two writers, names."""
+
+import os
+import random
+import resource
+import shutil
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from understudy.data.integrity.seals import is_sealed
+from understudy.data.runs import MANIFEST, Run
+from understudy.trust.campaign import Attack, Fault, Ground, faults_of
+from understudy.trust.check import check
+from understudy.trust.command import Done, Kill, run, shown
+from understudy.trust.damage import damages
+from understudy.trust.sameness import differences
+
+RECORD = "record arena --opponents rusher --matches 24 --seed 9 --quiet"
+ENCODE = "encode arena --quiet"
+TRAIN = "train arena imitate-quick --set steps=60 --set evaluate_every=20 --set checkpoint_every=15"
+COMPETE = "compete arena imitate-quick expert --matches 8 --quiet"
+STAGES = {"record": RECORD, "encode": ENCODE, "train": TRAIN, "compete": COMPETE}
+_READS = {
+    "recordings": (ENCODE, "report {}"),
+    "samples": (f"{TRAIN} --fresh", "report {}"),
+    "models": (COMPETE, TRAIN, "report {}"),
+    "results": (COMPETE, "report {}"),
+}
+"""Commands that read what lies in a folder of a run."""
+
+
+def arena(ground: Ground, folder: Path) -> None:
+    """A small run of the arena that has been through every stage."""
+    for command in STAGES.values():
+        ground.succeed(f"{command} --out {folder}", *_workers(command, 0))
+
+
+def _workers(command: str, count: int) -> list[str]:
+    return [] if command.startswith("train") else ["--workers", str(count)]
+
+
+# --- Files ---------------------------------------------------------------------------------------
+
+
+def damaged_file(ground: Ground, place: Path, dice: random.Random) -> Attack:
+    """A file of a run is damaged; commands that read it must say so, and never anything else."""
+    whole = ground.base("arena", arena)
+    case = place / "run"
+    shutil.copytree(whole, case)
+    path, how, sealed = _damage(case, dice)
+    stage = path.relative_to(case).parts[0]
+    reads = dice.choice(_READS.get(stage, ("report {}",)))
+    command = reads.format(case) if "{}" in reads else f"{reads} --out {case}"
+    arguments = [*command.split(), *([] if "{}" in reads else _workers(reads, 0))]
+    done = run(ground.main, arguments)
+    faults = faults_of(done)
+    checked = run(ground.main, ["check", str(case)])
+    faults += faults_of(checked)
+    if sealed and not done.code and not checked.code and path.exists():
+        same = (whole / path.relative_to(case)).read_bytes() == path.read_bytes()
+        faults += [] if same else [Fault("silent wrong", "nobody noticed")]
+    return Attack(f"{how} {path.relative_to(place)}", shown(arguments, place), faults)
+
+
+def read_files(ground: Ground, place: Path, dice: random.Random) -> Attack:
+    """Many damaged files, each read by its reader alone; one process for all of them."""
+    whole = ground.base("arena", arena)
+    case = place / "run"
+    shutil.copytree(whole, case)
+    found = list[str]()
+    done = run(lambda: _read_many(whole, case, dice, found), ["check"], seconds=600)
+    faults = [Fault("silent wrong", line) for line in done.out.splitlines() if "unnoticed" in line]
+    return Attack("many files", f"understudy check {case.name}", faults + faults_of(done), _MANY)
+
+
+_MANY = 150
+
+
+def _read_many(whole: Path, case: Path, dice: random.Random, found: list[str]) -> None:
+    for _ in range(_MANY):
+        path, how, sealed = _damage(case, dice)
+        original = whole / path.relative_to(case)
+        noticed = bool(check(Run(case)).findings)
+        changed = not path.is_file() or path.read_bytes() != original.read_bytes()
+        if sealed and changed and not noticed:
+            print(f"unnoticed: {how} {path}")
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        path.unlink(missing_ok=True)
+        shutil.copy2(original, path)
+
+
+def _damage(case: Path, dice: random.Random) -> tuple[Path, str, bool]:
+    """Damage some file; which, how, and whether it had a seal."""
+    files = [path for path in sorted(case.rglob("*")) if path.is_file()]
+    kinds = sorted({_kind(path) for path in files if _kind(path)})
+    chosen = dice.choice(kinds)  # by kind: there are many shards, and one manifest of each stage
+    path = dice.choice([path for path in files if _kind(path) == chosen])
+    how, damage = dice.choice(list(damages(path).items()))
+    sealed = path.suffix == ".jsonl" or is_sealed(path.read_bytes())
+    damage(path, dice)
+    return path, how, sealed and how not in ("change a value", "drop a key", "swap", "gone")
+
+
+def _kind(path: Path) -> str:
+    """What sort of file it is; "" for what nobody reads again."""
+    if "tensorboard" in path.parts or path.suffix == ".html":
+        return ""
+    return path.name.split("-")[0] if path.suffix == ".parquet" else path.name
+
+
+# --- Kills ---------------------------------------------------------------------------------------
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+
+
+def killed(ground: Ground, place: Path, dice: random.Random) -> Attack:
+    """A stage is stopped a few times; the same command then ends as if it never had been."""
+    whole = ground.base("arena", arena)
+    stage = dice.choice(list(STAGES))
+    case = place / "run"
+    shutil.copytree(whole, case)
+    for later in list(STAGES)[list(STAGES).index(stage) :]:
+        shutil.rmtree(_folder(case, later), ignore_errors=True)
+    command = STAGES[stage]
+    arguments = [*f"{command} --out {case}".split(), *_workers(command, dice.choice((0, 2)))]
+    faults, kills = list[Fault](), 0
+    for _ in range(dice.randint(1, 4)):
+        kill = Kill(dice.choice(SIGNALS), dice.uniform(0.05, 3.0), dice.random() < 0.5)
+        done = run(ground.main, arguments, kill=kill)
+        kills += done.code != 0
+        if done.code != -kill.signal:  # SIGKILL, or one that came before anybody listened
+            faults += faults_of(done)
+        if not done.code:
+            break
+    last = run(ground.main, arguments, seconds=600)
+    faults += faults_of(last)
+    if last.code:
+        faults.append(Fault("lost", f"cannot go on: {last.err.strip()[-200:]}"))
+    elif wrong := differences(_folder(whole, stage), _folder(case, stage)):
+        faults.append(Fault("lost", f"not as unbroken: {wrong[0]}"))
+    return Attack(f"{stage}, {kills} kills", shown(arguments, place), faults, max(1, kills))
+
+
+def _folder(run_folder: Path, stage: str) -> Path:
+    found = Run(run_folder)
+    return {
+        "record": found.recordings,
+        "encode": found.samples,
+        "train": found.models,
+        "compete": found.results,
+    }[stage]
+
+
+# --- Disks and writers ---------------------------------------------------------------------------
+
+
+def full_disk(ground: Ground, place: Path, dice: random.Random) -> Attack:
+    """Files cannot grow beyond some size; afterwards the same command goes on."""
+    whole = ground.base("arena", arena)
+    case = place / "run"
+    shutil.copytree(whole, case)
+    stage = dice.choice(list(STAGES))
+    shutil.rmtree(_folder(case, stage))
+    size = int(10 ** dice.uniform(0, 5))
+
+    def prepare() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    arguments = [*f"{STAGES[stage]} --out {case}".split(), *_workers(STAGES[stage], 0)]
+    faults = faults_of(_quietly(ground, arguments, prepare))
+    last = run(ground.main, arguments, seconds=600)
+    faults += faults_of(last)
+    if last.code or (wrong := differences(_folder(whole, stage), _folder(case, stage))):
+        faults.append(Fault("lost", last.err.strip()[-200:] if last.code else wrong[0]))
+    return Attack(f"{stage}, files up to {size} bytes", shown(arguments, place), faults)
+
+
+def _quietly(ground: Ground, arguments: list[str], prepare: Callable[[], None]) -> Done:
+    """A command that cannot even write what it says: what it says is not looked at."""
+    done = run(ground.main, arguments, prepare=prepare)
+    return done if done.traceback or done.hung else done._replace(out="", err="")
+
+
+def two_writers(ground: Ground, place: Path, dice: random.Random) -> Attack:
+    """Two processes run the same command: one of them does, the other says so in one line."""
+    whole = ground.base("arena", arena)
+    case = place / "run"
+    shutil.copytree(whole, case)
+    stage = dice.choice(list(STAGES))
+    shutil.rmtree(_folder(case, stage))
+    arguments = [*f"{STAGES[stage]} --out {case}".split(), *_workers(STAGES[stage], 0)]
+    waits = dice.random() < 0.5
+    found: list[Done] = []
+
+    def second() -> None:
+        found.append(run(ground.main, [*arguments, *(["--wait"] if waits else [])]))
+
+    thread = threading.Thread(target=second)
+    thread.start()
+    found.append(run(ground.main, arguments))
+    thread.join()
+    faults = [fault for done in found for fault in faults_of(done)]
+    if all(done.code for done in found) or (waits and found[0].code and found[1].code):
+        faults.append(Fault("lost", "neither ended well"))
+    elif wrong := differences(_folder(whole, stage), _folder(case, stage)):
+        faults.append(Fault("lost", wrong[0]))
+    return Attack(f"{stage}, {'--wait' if waits else 'refused'}", shown(arguments, place), faults)
+
+
+# --- Names ---------------------------------------------------------------------------------------
+
+NAMES = (
+    *("..", ".", "../x", "a/b", "/tmp/x", "a\\b", "", " ", "a\n", "\x1b[2J", "\u202e", "x" * 300),
+    *("\ud800", "-", "--fresh", "a" * 256, "NUL", "\u2028", "~", "$HOME", "*", "\x7f", "..\\.."),
+)
+_NAMED = (
+    "league arena --recipe demo --fresh --out {run} --name",
+    f"{TRAIN} --fresh --out {{run}} --name",
+    "replay -o {run}/page.html",
+    "compete arena expert --out {run}",
+    "record arena --matches 2 --quiet --workers 0 --out {run} --opponents",
+    "train arena --out {run}",
+)
+
+
+def hostile_name(ground: Ground, place: Path, dice: random.Random) -> Attack:
+    """A name that is none leaves its folder nowhere, and deletes nothing."""
+    case = place / "run"
+    shutil.copytree(ground.base("arena", arena), case)
+    before = _tree(place)
+    name, command = dice.choice(NAMES), dice.choice(_NAMED).format(run=case)
+    done = run(ground.main, [*command.split(), name.encode(errors="replace").decode()])
+    faults = faults_of(done)
+    if gone := before - _tree(place):
+        faults.append(Fault("lost", f"deleted {sorted(gone)[0]}"))
+    outside = {one for one in _tree(place) - before if not one.startswith("run/")}
+    if outside:
+        faults.append(Fault("silent wrong", f"written outside: {sorted(outside)[0]}"))
+    return Attack(f"{name!r} for {command.split()[0]}", f"{command} {name!r}", faults)
+
+
+def _tree(place: Path) -> set[str]:
+    """Names of all files, but those that every command may write anew."""
+    skipped = {MANIFEST, "page.html", "report.html"}
+    return {
+        path.relative_to(place).as_posix()
+        for path in place.rglob("*")
+        if path.is_file() and path.name not in skipped and "models" not in path.parts
+    }
+
+
+def environment(changes: dict[str, Any]) -> Callable[[], None]:
+    """Sets variables in a command's process."""
+    return lambda: os.environ.update(changes)

@@ -1,0 +1,123 @@
+"""A command of ours in a forked process, and what became of it."""
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+Main = Callable[[], None]
+"""The command line: reads `sys.argv`."""
+ORDERLY = {0, 1, 2, 128 + signal.SIGINT, 128 + signal.SIGTERM}
+"""How a command of ours may end."""
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    """Below 0: by that signal."""
+    out: str
+    err: str
+    hung: bool = False
+
+    @property
+    def traceback(self) -> bool:
+        """Whether it ended otherwise than with one line."""
+        return "Traceback (most recent call last)" in self.err + self.out or (
+            self.code not in ORDERLY and not self.hung
+        )
+
+
+class Kill(NamedTuple):
+    """A signal to send, and when."""
+
+    signal: int
+    after: float
+    """Seconds."""
+    group: bool
+    """To all its processes, or to the first alone."""
+
+
+def run(
+    main: Main,
+    arguments: Sequence[str],
+    *,
+    seconds: float = 120.0,
+    kill: Kill | None = None,
+    prepare: Callable[[], None] = lambda: None,
+) -> Done:
+    """Run a command to its end, or until it is killed. `prepare` is called in its process first."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            _be_the_command(main, arguments, (out.fileno(), err.fileno()), prepare)
+        if kill is not None:
+            _wait(child, kill.after)
+            with contextlib.suppress(ProcessLookupError):
+                (os.killpg if kill.group else os.kill)(child, kill.signal)
+        hung = not _wait(child, seconds)
+        if hung:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        with contextlib.suppress(OSError):
+            os.killpg(child, signal.SIGKILL)
+        out.seek(0)
+        err.seek(0)
+        told = out.read().decode(errors="replace"), err.read().decode(errors="replace")
+    return Done(os.waitstatus_to_exitcode(status), *told, hung=hung)
+
+
+def _be_the_command(
+    main: Main, arguments: Sequence[str], files: tuple[int, int], prepare: Callable[[], None]
+) -> None:
+    """Never returns."""
+    code = 70
+    try:
+        os.setsid()
+        for number, file in enumerate(files, start=1):
+            os.dup2(file, number)
+        sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
+        sys.argv = ["understudy", *arguments]
+        prepare()
+        main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _wait(child: int, seconds: float) -> bool:
+    """Whether it ended within so many seconds; it is not reaped."""
+    watched = os.pidfd_open(child)
+    try:
+        poll = select.poll()
+        poll.register(watched, select.POLLIN)
+        until = time.monotonic() + seconds
+        while True:
+            left = until - time.monotonic()
+            if poll.poll(max(0.0, left) * 1000):
+                return True
+            if left <= 0:
+                return False
+    finally:
+        os.close(watched)
+
+
+def shown(arguments: Sequence[str], folder: Path) -> str:
+    """The command as a person types it."""
+    return " ".join(["understudy", *arguments]).replace(str(folder), "$CASE")

@@ -1,0 +1,15 @@
+"""All kinds of attacks, by name. A new verb, file or page adds its own here."""
+
+from understudy.trust import agents, answers, cases
+from understudy.trust.campaign import Kind
+
+KINDS: dict[str, Kind] = {
+    "damaged files": cases.damaged_file,
+    "files read": cases.read_files,
+    "kills": cases.killed,
+    "full disks": cases.full_disk,
+    "two writers": cases.two_writers,
+    "names": cases.hostile_name,
+    "agents": agents.hostile_agent,
+    "answers": answers.hostile_answer,
+}
