@@ -91,7 +91,8 @@ def read_shard(path: Path, table: Table, columns: Sequence[str] | None = None) -
                 f"{path}: damaged ({_first_line(failure)}). Delete it and run {table.made_by} again"
             ) from failure
     table.check_names(rows, str(path))
-    return rows
+    notes = {key: note for key, note in (rows.schema.metadata or {}).items() if key != KEY.encode()}
+    return rows.replace_schema_metadata(notes)  # as it was before it was sealed
 
 
 def shard_rows(path: Path, table: Table) -> int:

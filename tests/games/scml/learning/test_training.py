@@ -36,6 +36,7 @@ from understudy.games.scml.tournament import play
 from understudy.games.scml.view import columns as p
 from understudy.games.scml.view.from_recording import Recording
 from understudy.learn import metrics_log
+from understudy.learn.base import read_evaluation
 from understudy.learn.metrics_log import read_metrics
 from understudy.learn.recipe import TrainingJob, TrainOptions
 from understudy.pipeline import train as train_stage
@@ -102,7 +103,7 @@ def test_every_layer_learns_something(samples, tmp_path, name):
     found = fit(recipe, samples, tmp_path / name, seed=0)
     lines = read_metrics(tmp_path / name)
     assert found["test"]["loss"] < 0.8 * lines[0]["train/loss"]
-    assert json.loads((tmp_path / name / "evaluation.json").read_text()) == found
+    assert read_evaluation(tmp_path / name) == found
     assert recipe.layer in read_checkpoint(tmp_path / name).layers
 
 

@@ -120,5 +120,5 @@ def test_wrong_names_are_one_line(tmp_path):
     with pytest.raises(InputError, match="no field 'amateurs'"):
         field_named("amateurs")
     (tmp_path / "x.json").write_text("[]")
-    with pytest.raises(InputError, match=r"no numbers\.json"):
+    with pytest.raises(InputError, match=r"x\.json is damaged .* should be a numbers\.json"):
         told_of(tmp_path / "x.json", "first")

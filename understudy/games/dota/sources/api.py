@@ -68,8 +68,8 @@ class _RefusedError(Exception):
 class Asker:
     """Asks one API, never faster than it may."""
 
-    def __init__(self, api: Api, sleep: Callable[[float], None] = time.sleep) -> None:
-        self.api, self.sleep = api, sleep
+    def __init__(self, api: Api, sleep: Callable[[float], None] | None = None) -> None:
+        self.api, self.sleep = api, sleep or time.sleep
         self._free_at = 0.0
 
     def get(self, path: str, **query: Any) -> Any:
