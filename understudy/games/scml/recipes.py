@@ -133,7 +133,7 @@ RECIPES: Final[dict[str, Recipe]] = {
     ),
     "online-oneshot": OnlineRecipe(
         description="OneShot's weights go on learning by play, in OneShot worlds",
-        start="shipped-oneshot",
+        start="clone-oneshot",
         online=replace(
             online.online,
             company=Company(

@@ -12,7 +12,7 @@ from tests.games.scml.states import state
 from understudy.games.scml.agent import checkpoint as c
 from understudy.games.scml.agent import numpy_networks as networks
 from understudy.games.scml.agent.hrl import HRLAgent
-from understudy.games.scml.agent.policy import CLONE, SHIPPED_ONESHOT, HRLPolicy
+from understudy.games.scml.agent.policy import CLONE, CLONE_ONESHOT, HRLPolicy
 from understudy.games.scml.engine.config import draw
 from understudy.games.scml.engine.random_state import random_state_kept
 from understudy.games.scml.engine.world import World
@@ -24,7 +24,7 @@ from understudy.games.scml.view.observe import observed
 from understudy.games.scml.view.state import OpenNegotiation, PastOffer
 
 MISSING = frozenset().union(*c.ADDED)
-FILES = {"std": CLONE, "oneshot": SHIPPED_ONESHOT}
+FILES = {"std": CLONE, "oneshot": CLONE_ONESHOT}
 
 
 def raw(path):

@@ -29,6 +29,8 @@ SHIPPED_ONESHOT: Final = _WEIGHTS / "hrl-xf-oneshot.safetensors"
 """Come with the package, for Standard and OneShot worlds."""
 CLONE: Final = _WEIGHTS / "hrl-xf-clone.safetensors"
 """The clone of Steward that SHIPPED has learnt on from by play."""
+CLONE_ONESHOT: Final = _WEIGHTS / "hrl-xf-oneshot-clone.safetensors"
+"""The clone of Matcher that SHIPPED_ONESHOT has learnt on from by play."""
 HRL: Final = "HRL"
 """Who plays with them, by name."""
 CLONES: Final[Mapping[str, Path]] = {

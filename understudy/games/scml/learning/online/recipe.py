@@ -7,7 +7,14 @@ from typing import Any, Final
 from understudy.data.runs import WEIGHTS, Run
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import read_checkpoint
-from understudy.games.scml.agent.policy import CLONE, CLONES, SHIPPED, SHIPPED_ONESHOT, HRLPolicy
+from understudy.games.scml.agent.policy import (
+    CLONE,
+    CLONE_ONESHOT,
+    CLONES,
+    SHIPPED,
+    SHIPPED_ONESHOT,
+    HRLPolicy,
+)
 from understudy.games.scml.domain import RULES
 from understudy.games.scml.learning.online.train import OnlineSettings, OnlineTraining
 from understudy.learn.base import read_evaluation
@@ -17,6 +24,7 @@ PACKAGED: Final = {
     "shipped": SHIPPED,
     "clone": CLONE,
     "shipped-oneshot": SHIPPED_ONESHOT,
+    "clone-oneshot": CLONE_ONESHOT,
     **CLONES,
 }
 """Weights that come with the package: those that play, the clone they began with, and clones of
