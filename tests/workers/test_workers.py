@@ -331,7 +331,7 @@ def test_ctrl_c_also_ends_tasks_on_a_cluster(cluster, tmp_path):
 
 
 def interrupt_when_two_run(folder):
-    wait_until(lambda: len(list(folder.iterdir())) == 2)
+    wait_until(lambda: len(list(folder.iterdir())) == 2, 60)  # a worker may start slowly
     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 
