@@ -9,13 +9,16 @@ weights. Weights are files named `weights.*` in a folder; what is in them is the
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from understudy.data.players import PlayerRef
 from understudy.data.schema import Table
 from understudy.errors import InputError
-from understudy.league.payoff import Tally
+from understudy.league.analysis.game_tree import GameTree, best_response
+from understudy.league.analysis.game_tree import mixture as mixed_tables
 from understudy.league.recipe import LeagueRecipe
 from understudy.league.rules import USUAL, Overrides
 
@@ -52,6 +55,8 @@ class LearnerJob:
     """How many decisions the learner may learn from."""
     seed: int
     overrides: Overrides = USUAL
+    magnet: PlayerRef | None = None
+    """Its own last snapshot, which `overrides.magnet` pulls it to; None: where it starts."""
     out: Path
     """Where the new weights go; may hold what the same job left that was stopped."""
 
@@ -62,13 +67,27 @@ class TrainingResult:
 
     agent_steps: int
     """How many were taken."""
-    tallies: Mapping[str, Tally] = field(default_factory=dict)
-    """How the learner fared on the way, by opponent; may be left out."""
     metrics: Mapping[str, float] = field(default_factory=dict)
     """Anything worth a line in a chart."""
     match_steps: int = 0
     """Steps of the matches in which those were taken: in self-play of two, one for two agent-steps.
     0: the game does not count them."""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A game that can be gone through whole."""
+
+    tree: Callable[[], GameTree]
+    table: Callable[[PlayerRef], np.ndarray[Any, Any]]
+    """How a player plays: probabilities of the options in each of the tree's states, [I O]."""
+
+    def win_rate(self, mixture: Mapping[PlayerRef, float]) -> float:
+        """What the best response wins against whoever draws one of these for each match."""
+        tree, total = self.tree(), sum(mixture.values())
+        tables = [self.table(one) for one in mixture]
+        shares = [share / total for share in mixture.values()]
+        return best_response(tree, mixed_tables(tree, tables, shares)).win_rate
 
 
 Play = Callable[[Sequence[Pairing]], pa.Table]
@@ -91,6 +110,10 @@ class League:
     results: Table | None = None
     """What `play` returns; None: the game's own results. Where it is another table, its matches are
     none of the game's, and no page shows one."""
+    graded: bool = False
+    """Whether the size of a score counts, as that of a pot does, or only who won."""
+    exact: Exact | None = None
+    """How exploitability is computed, where the game is small enough; None: it is estimated."""
 
     def recipe(self, name: str) -> LeagueRecipe:
         """A recipe by name."""

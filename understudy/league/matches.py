@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from understudy.data import shards
@@ -30,7 +31,7 @@ def due(
     return [
         (players[one], players[other])
         for one, other in combinations(names, 2)
-        if payoff.played(one, other).games < matches
+        if round(payoff.played(one, other).games) < matches
     ]
 
 
@@ -63,13 +64,16 @@ def play_round(
     return rows
 
 
-def tallies(rows: pa.Table) -> dict[tuple[str, str], Tally]:
-    """How each pair fared; a score above 0 is a win, below 0 a loss."""
+def tallies(rows: pa.Table, graded: bool = False) -> dict[tuple[str, str], Tally]:
+    """How each pair fared; a score above 0 is a win, below 0 a loss.
+
+    Where they are `graded`, a score of .3 is three tenths of a win and a draw for the rest.
+    """
     found: dict[tuple[str, str], Tally] = {}
     for row in _first_sides(rows):
         pair = row["player"], row["opponent"]
-        score = row["score"]
-        one = Tally(float(score > 0), float(score == 0), float(score < 0))
+        score = row["score"] if graded else float(np.sign(row["score"]))
+        one = Tally(max(score, 0.0), 1 - abs(score), max(-score, 0.0))
         found[pair] = found.get(pair, Tally()).plus(one)
     return found
 

@@ -1,8 +1,8 @@
 """Whom a learner meets in its next training job, as probabilities by name.
 
 A learner's own name stands for itself as it learns; every other name is a version that stays as
-it is during the training job. Plain and fictitious self-play are other matchmakers of the same
-league.
+it is during the training job. Plain and fictitious self-play, and PSRO, are other matchmakers of
+the same league.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
+from understudy.league.analysis.nash import nash, shares_by_name
 from understudy.league.payoff import Payoff
 from understudy.league.population import Learner, Roster
 
@@ -148,6 +149,19 @@ class FictitiousSelfPlay:
         if learner.version not in names:
             names.append(learner.name)
         return {name: 1 / len(names) for name in names}
+
+
+@dataclass(frozen=True)
+class NashResponse:
+    """The Nash mixture of all that is frozen: policy-space response oracles (Lanctot et al. 2017).
+
+    Each life of a learner is a best response to what a population would send at best, and joins it.
+    """
+
+    def __call__(self, learner: Learner, roster: Roster, payoff: Payoff) -> Opponents:
+        """Everybody frozen who has a share in the mixture; never itself."""
+        names = roster.opponents()
+        return mixed([(1.0, dict(shares_by_name(names, nash(payoff.matrix(names)))))])
 
 
 def forgotten_players(win_rates: Sequence[float], below: float) -> list[int]:

@@ -3,13 +3,12 @@
 A win rate is a Beta posterior: wins, and half the draws, beside losses, on top of a prior. So it is
 defined for no games, only wins and only losses alike, and has a lower bound.
 
-What counts are matches of these very versions. New weights have met nobody yet: what their
-predecessor played, and what happened while they were trained, is their prior, worth a few matches
-at most. Everybody who asks for a win rate (matchmaking, snapshots, reports) gets the same one, with
-the number of real matches behind it.
+What counts are matches of these very versions; what their predecessors played, or what happened
+while they were trained, does not. Everybody who asks for a win rate (matchmaking, snapshots,
+reports) gets the same one, with the number of matches behind it.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,10 +18,6 @@ from jaxtyping import Float
 from understudy.data.stats import Estimate, beta_posterior
 
 PRIOR = 1.0  # imagined wins and imagined losses of every pair: any win rate is as likely
-INHERITED_MAX = 4.0
-"""Matches that all a pair has inherited is worth, however many they were. Those were matches of
-other weights, so they must yield to a few of its own: a tenth of what the arena's leagues play of
-every pair. Counted in full, the hundreds of a training job outweighed the matches that followed."""
 Pair = tuple[str, str]
 
 
@@ -43,13 +38,9 @@ class Tally(NamedTuple):
         """Wins plus half the draws."""
         return self.wins + self.draws / 2
 
-    def plus(self, other: "Tally", weight: float = 1.0) -> "Tally":
-        """Both together, the other one weighted."""
-        return Tally(*(mine + weight * more for mine, more in zip(self, other, strict=True)))
-
-    def at_most(self, games: float) -> "Tally":
-        """The same shares of no more than so many games."""
-        return self if self.games <= games else Tally().plus(self, games / self.games)
+    def plus(self, other: "Tally") -> "Tally":
+        """Both together."""
+        return Tally(*(mine + more for mine, more in zip(self, other, strict=True)))
 
     def turned(self) -> "Tally":
         """The same matches from the other side."""
@@ -68,55 +59,34 @@ class Payoff:
 
     def __init__(self) -> None:
         self._played: dict[Pair, Tally] = {}
-        self._inherited: dict[Pair, Tally] = {}
 
     def add(self, player: str, opponent: str, tally: Tally) -> None:
-        """Count matches."""
-        _add(self._played, player, opponent, tally)
-
-    def add_prior(self, player: str, opponent: str, tally: Tally) -> None:
-        """Lean towards matches of other weights, without counting them."""
-        _add(self._inherited, player, opponent, tally)
+        """Count matches; each pair is stored once, the first in the alphabet first."""
+        if player == opponent or not tally.games:
+            return
+        if player > opponent:
+            player, opponent, tally = opponent, player, tally.turned()
+        self._played[player, opponent] = self.played(player, opponent).plus(tally)
 
     def played(self, player: str, opponent: str) -> Tally:
-        """What was really played."""
-        return _get(self._played, player, opponent)
-
-    def prior(self, player: str, opponent: str) -> Tally:
-        """What was inherited, as the few matches it is worth."""
-        return _get(self._inherited, player, opponent).at_most(INHERITED_MAX)
+        """How their matches ended."""
+        if player > opponent:
+            return self._played.get((opponent, player), Tally()).turned()
+        return self._played.get((player, opponent), Tally())
 
     def belief(self, player: str, opponent: str, confidence: float = 0.95) -> Estimate:
-        """The win rate of one against another; `n` are the matches they really played.
+        """The win rate of one against another; `n` are the matches they played.
 
         Against oneself it is a half, for certain.
         """
         if player == opponent:
             return Estimate(0.5, 0.5, 0.5)
         played = self.played(player, opponent)
-        found = belief(played.plus(self.prior(player, opponent)), confidence)
-        return replace(found, n=int(played.games))
+        return replace(belief(played, confidence), n=round(played.games))
 
     def win_rates(self, player: str, opponents: Sequence[str]) -> Float[np.ndarray, " N"]:
         """The mean belief against each."""
         return np.array([self.belief(player, other).value for other in opponents], dtype=float)
-
-    def pass_on(self, successors: Mapping[str, str], frozen: Collection[str] = ()) -> None:
-        """What predecessors played becomes the prior of the new versions.
-
-        `successors` maps each new name to its predecessor, for all learners at once: what one
-        predecessor showed against another is expected of their successors. Against those `frozen`,
-        everybody stays who he was. What had been inherited before is dropped: older versions have
-        met everybody by now, and nothing is passed on twice.
-        """
-        found: dict[Pair, Tally] = {}
-        names = list(successors)
-        for place, new in enumerate(names):
-            for other in frozen:
-                _add(found, new, other, self.played(successors[new], other))
-            for rival in names[place + 1 :]:
-                _add(found, new, rival, self.played(successors[new], successors[rival]))
-        self._inherited = found
 
     def cross(self, rows: Sequence[str], columns: Sequence[str]) -> Float[np.ndarray, "N M"]:
         """Mean beliefs of the row's player against the column's."""
@@ -128,7 +98,7 @@ class Payoff:
         return self.cross(names, names)
 
     def points(self, names: Sequence[str]) -> Float[np.ndarray, "N N"]:
-        """Points really won by the row's player against the column's."""
+        """Points won by the row's player against the column's."""
         place = {name: number for number, name in enumerate(names)}
         found = np.zeros((len(names), len(names)))
         for (one, other), tally in self._played.items():
@@ -143,10 +113,7 @@ class Payoff:
 
     def to_json(self) -> dict[str, list[list[Any]]]:
         """Plain values, in an order that comes back."""
-        return {
-            "played": [[*pair, *tally] for pair, tally in self._played.items()],
-            "inherited": [[*pair, *tally] for pair, tally in self._inherited.items()],
-        }
+        return {"played": [[*pair, *tally] for pair, tally in self._played.items()]}
 
     @staticmethod
     def from_json(value: Mapping[str, Iterable[Sequence[Any]]]) -> "Payoff":
@@ -154,21 +121,5 @@ class Payoff:
         payoff = Payoff()
         for one, other, *tally in value["played"]:
             payoff.add(one, other, Tally(*map(float, tally)))
-        for one, other, *tally in value["inherited"]:
-            payoff.add_prior(one, other, Tally(*map(float, tally)))
         return payoff
 
-
-def _add(tallies: dict[Pair, Tally], player: str, opponent: str, tally: Tally) -> None:
-    """Each pair is stored once, the first in the alphabet first."""
-    if player == opponent or not tally.games:
-        return
-    if player > opponent:
-        player, opponent, tally = opponent, player, tally.turned()
-    tallies[player, opponent] = tallies.get((player, opponent), Tally()).plus(tally)
-
-
-def _get(tallies: Mapping[Pair, Tally], player: str, opponent: str) -> Tally:
-    if player > opponent:
-        return tallies.get((opponent, player), Tally()).turned()
-    return tallies.get((player, opponent), Tally())

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from understudy.league.matchmaking import ByRole, FictitiousSelfPlay, Matchmaking, SelfPlay
+from understudy.league.matchmaking import (
+    ByRole,
+    FictitiousSelfPlay,
+    Matchmaking,
+    NashResponse,
+    SelfPlay,
+)
 from understudy.league.population import Role
 from understudy.league.rules import USUAL, Overrides, ResetRule, ResetTo, RoleRules, SnapshotRule
 
@@ -32,9 +38,10 @@ class LeagueRecipe:
     matches: int
     """Of every pair whose win rate is not known yet; half of them with sides swapped."""
     matchmaking: Matchmaking = ByRole()  # noqa: RUF009 - frozen
-    anneal: bool = True
-    """Let the learning rate of main agents fall to 0 along a line over all rounds. Without it the
-    last version is one of many that come and go, and may just have found a new weakness."""
+    anneal_from: float = 0.0
+    """The share of the rounds after which the learning rate of main agents falls to 0 along a line.
+    0: over all rounds; 1: never, and the last version is one of many that come and go, and may just
+    have found a new weakness. Up: more is learnt before what was learnt settles."""
     opponents_max: int = 16
     """Of one training job. Down: quicker; the least likely opponents are left out."""
     exploiter_steps: int = 0
@@ -49,6 +56,8 @@ class LeagueRecipe:
                 raise ValueError(f"{name} must be an even number, not {count}")
         if self.opponents_max < 1:
             raise ValueError(f"opponents_max must be at least 1, not {self.opponents_max}")
+        if not 0 <= self.anneal_from <= 1:
+            raise ValueError(f"anneal_from is a share of the rounds, not {self.anneal_from}")
         if not any(slot.role == "main" for slot in self.slots):
             raise ValueError("a league needs a main agent")
         if missing := {slot.role for slot in self.slots} - set(self.rules):
@@ -61,9 +70,14 @@ class LeagueRecipe:
     def overrides(self, slot: Slot, round_number: int) -> Overrides:
         """How a learner learns in a round, counted from 1."""
         usual = self.rules[slot.role].overrides
-        if not (self.anneal and slot.role == "main"):
+        if slot.role != "main":
             return usual
-        return usual.slowed(1 - (round_number - 1) / self.rounds, 1 - round_number / self.rounds)
+        return usual.slowed(self._left(round_number - 1), self._left(round_number))
+
+    def _left(self, rounds: int) -> float:
+        """The share of a main agent's learning rate that is left after so many rounds."""
+        falling = self.rounds * (1 - self.anneal_from)
+        return min(1.0, (self.rounds - rounds) / falling) if falling else 1.0
 
     def settings(self) -> dict[str, Any]:
         """All that decides what comes of it, fit for JSON."""
@@ -84,12 +98,13 @@ def three_roles(
     beats: float = 0.7,
     reset: ResetTo = "adaptive",
     matchmaking: ByRole = ByRole(),  # noqa: B008 - frozen
+    anneal_from: float = 0.0,
     opponents_max: int = 16,
     exploiter_steps: int = 0,
     exploiter_matches: int = 400,
     hunting: Overrides = USUAL,
 ) -> LeagueRecipe:
-    """One learner of each role, with these `shares` of every round's agent-steps.
+    """One learner of each role, with these `shares` of every round's agent-steps; 0: none.
 
     A main agent is kept every `keep_every` rounds, an exploiter when it surely beats whom it should
     or after `patience` rounds. Exploiters learn with the overrides of `hunting`, and so do the
@@ -97,7 +112,7 @@ def three_roles(
     """
     names = ("main", "main-exploiter", "league-exploiter")
     roles: tuple[Role, ...] = ("main", "main exploiter", "league exploiter")
-    slots = tuple(Slot(*each) for each in zip(names, roles, shares, strict=True))
+    slots = tuple(Slot(*each) for each in zip(names, roles, shares, strict=True) if each[2])
     main, hunter, wanderer = (agent_steps * share / sum(shares) for share in shares)
 
     def when(each: float, rounds: int, beats: float | None = None) -> SnapshotRule:
@@ -120,6 +135,7 @@ def three_roles(
         agent_steps=agent_steps,
         matches=matches,
         matchmaking=matchmaking,
+        anneal_from=anneal_from,
         opponents_max=opponents_max,
         exploiter_steps=exploiter_steps,
         exploiter_matches=exploiter_matches,
@@ -127,10 +143,14 @@ def three_roles(
     )
 
 
-def with_baselines(name: str, recipe: LeagueRecipe) -> dict[str, LeagueRecipe]:
-    """A recipe beside plain and fictitious self-play with the same number of agent-steps.
+def with_baselines(
+    name: str, recipe: LeagueRecipe, *, magnet: float = 0.1
+) -> dict[str, LeagueRecipe]:
+    """A recipe beside four others with the same number of agent-steps.
 
-    The one learner takes them all, and is kept as often as the league's main agent.
+    Plain self-play, fictitious self-play, PSRO, and self-play with a pull of weight `magnet` towards
+    its own past. The one learner takes all steps, and is kept as often as the league's main agent;
+    in PSRO every round, each a best response with its full learning rate.
     """
     main = next(slot for slot in recipe.slots if slot.role == "main")
     more = recipe.agent_steps / recipe.steps_of(main)
@@ -138,6 +158,8 @@ def with_baselines(name: str, recipe: LeagueRecipe) -> dict[str, LeagueRecipe]:
     rule = replace(rule, min_steps=int(rule.min_steps * more), max_steps=int(rule.max_steps * more))
     rules: dict[Role, RoleRules] = {"main": replace(recipe.rules["main"], snapshot=rule)}
     alone = replace(recipe, slots=(Slot("main", "main", 1.0),), rules=rules)
+    held = replace(rules["main"], overrides=replace(rules["main"].overrides, magnet=magnet))
+    each = SnapshotRule(0, recipe.agent_steps // 2)
     return {
         name: recipe,
         f"{name}-self-play": replace(
@@ -149,6 +171,19 @@ def with_baselines(name: str, recipe: LeagueRecipe) -> dict[str, LeagueRecipe]:
             alone,
             description=f"fictitious self-play with the agent-steps of {name}",
             matchmaking=FictitiousSelfPlay(),
+        ),
+        f"{name}-psro": replace(
+            alone,
+            description=f"a best response a round to the Nash mixture, agent-steps of {name}",
+            rules={"main": replace(rules["main"], snapshot=each)},
+            matchmaking=NashResponse(),
+            anneal_from=1.0,
+        ),
+        f"{name}-magnet": replace(
+            alone,
+            description=f"self-play held near its last snapshot, agent-steps of {name}",
+            rules={"main": held},
+            matchmaking=SelfPlay(),
         ),
     }
 

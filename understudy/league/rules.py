@@ -27,6 +27,10 @@ class Overrides:
     draw: float = 0.0
     """What a drawn match is worth, between a lost one, -1, and a won one, 1. At 0 a learner that
     cannot win yet may learn to stall, and never find out how to win."""
+    magnet: float = 0.0
+    """Weight of the pull towards its own last snapshot, in place of that towards the imitation: the
+    way of R-NaD (Perolat et al. 2022) and of magnetic mirror descent (Sokota et al. 2023). Up: slower
+    steps that go less in circles."""
     rivalry: float = 0.0
     """Where everybody has a score of their own: how much the opponent's counts against one's own.
     At 1 only the difference counts."""
@@ -34,7 +38,7 @@ class Overrides:
     def __post_init__(self) -> None:
         if not (
             self.rate > 0
-            and min(self.rate_end, self.kl_scale, self.rivalry) >= 0
+            and min(self.rate_end, self.kl_scale, self.magnet, self.rivalry) >= 0
             and abs(self.draw) <= 1
         ):
             raise ValueError(f"rate must be above 0, the others not below, draw within 1: {self}")

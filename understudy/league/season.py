@@ -61,6 +61,8 @@ class Season:
     """Others that are met from the beginning and never learn: trained ones, or somebody's own."""
     results: Table
     """What `play` returns."""
+    graded: bool = False
+    """Whether the size of a score counts, or only who won."""
     play: Play
     improve: Improve
     seed: int = 0
@@ -132,7 +134,6 @@ class Season:
         met = {learner.name: self._opponents(learner, before) for learner in before.roster.learners}
         planned = [self._job(one, met[one.name], number) for one in before.roster.learners]
         outcomes = list(self.many(training.trainer(self.improve), planned))
-        payoff = self._believe(before, planned, outcomes)
         roster = replace(
             before.roster,
             learners=tuple(
@@ -140,6 +141,7 @@ class Season:
                 for one, job, found in zip(before.roster.learners, planned, outcomes, strict=True)
             ),
         )
+        payoff = Payoff.from_json(before.payoff.to_json())
         rows, seeds = self._play(roster, payoff, number, before.seeds)
         after, kept = self._keep(roster, payoff, number)
         steps = before.agent_steps + sum(one.agent_steps for one in outcomes)
@@ -184,30 +186,9 @@ class Season:
             agent_steps=self.recipe.steps_of(self.recipe.slots[place]),
             seed=task_seed(self.seed, JOB, number, place),
             overrides=self.recipe.overrides(self.recipe.slots[place], number),
+            magnet=self.player_ref(learner.parent),
             out=LeagueFolder(self.folder).player(name),
         )
-
-    def _believe(
-        self, before: State, planned: Sequence[LearnerJob], outcomes: Sequence[TrainingResult]
-    ) -> Payoff:
-        """What is expected of the new versions before they have played: a prior, nothing counted.
-
-        From their predecessors' matches and their own training. A training job's opponent that is
-        no more stands for its heir.
-        """
-        payoff = Payoff.from_json(before.payoff.to_json())
-        frozen = before.roster.opponents()
-        successors = {
-            job.name: learner.version
-            for job, learner in zip(planned, before.roster.learners, strict=True)
-        }
-        payoff.pass_on(successors, frozen)
-        successor_of = {old: new for new, old in successors.items() if old not in frozen}
-        for job, found in zip(planned, outcomes, strict=True):
-            for name, tally in found.tallies.items():
-                if (other := successor_of.get(name, name)) in {*frozen, *successors}:
-                    payoff.add_prior(job.name, other, tally)
-        return payoff
 
     def _play(self, roster: Roster, payoff: Payoff, number: int, used: int) -> tuple[pa.Table, int]:
         """Have everybody meet who has not; count it. How many seeds are used now."""
@@ -216,7 +197,7 @@ class Season:
         pairs = matches.due(names, payoff, self.recipe.matches, players)
         planned = matches.pairings(pairs, self.recipe.matches, self.seed, used)
         rows = matches.play_round(self.folder, number, self.results, self.play, planned)
-        for (one, other), tally in matches.tallies(rows).items():
+        for (one, other), tally in matches.tallies(rows, self.graded).items():
             payoff.add(one, other, tally)
         return rows, used + sum(len(pairing.seeds) for pairing in planned)
 

@@ -13,7 +13,7 @@ from understudy.errors import InputError
 from understudy.league.payoff import Payoff
 from understudy.league.population import Learner, Player, Roster
 
-VERSION = 3  # win rates of real matches, inheritance as a weak prior; match-steps
+VERSION = 4  # win rates of matches of these very versions alone
 MISSING = (
     "{folder}: the weights of {name} are missing. Put them back, or start this league over with "
     "--fresh"

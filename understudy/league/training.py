@@ -11,7 +11,6 @@ from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import PART, LeagueFolder, begin, finish, read_manifest
 from understudy.errors import InputError
 from understudy.league.interface import Improve, LearnerJob, Opponent, TrainingResult
-from understudy.league.payoff import Tally
 from understudy.league.state import MISSING
 
 
@@ -42,7 +41,6 @@ def train(improve: Improve, job: LearnerJob) -> TrainingResult:
         job.out,
         agent_steps=outcomes.agent_steps,
         match_steps=outcomes.match_steps,
-        tallies={name: list(tally) for name, tally in outcomes.tallies.items()},
         metrics=dict(outcomes.metrics),
     )
     return outcomes
@@ -65,12 +63,12 @@ def _settings(job: LearnerJob) -> dict[str, Any]:
         "agent_steps": job.agent_steps,
         "seed": job.seed,
         "overrides": asdict(job.overrides),
+        "magnet": job.magnet and job.magnet.name,
     }
 
 
 def _read(facts: Mapping[str, Any]) -> TrainingResult:
-    tallies = {name: Tally(*map(float, tally)) for name, tally in facts["tallies"].items()}
-    return TrainingResult(facts["agent_steps"], tallies, facts["metrics"], facts["match_steps"])
+    return TrainingResult(facts["agent_steps"], facts["metrics"], facts["match_steps"])
 
 
 def player_ref(folder: Path, frozen: Mapping[str, PlayerRef], name: str) -> PlayerRef:

@@ -18,12 +18,15 @@ def linear(
     A small `gain` makes the first outputs small, whatever the input. Without a generator all is 0,
     for weights that are about to be loaded.
     """
-    # On "meta" nothing is drawn, so torch's own random numbers stay as the caller left them.
-    layer = nn.Linear(inputs, outputs, device="meta").to_empty(device="cpu")
-    nn.init.zeros_(layer.weight)
+    # Its own __init__ would draw from torch's random numbers, which are the caller's; on "meta" it
+    # does not, but takes a millisecond, and leagues make thousands.
+    layer = nn.Linear.__new__(nn.Linear)
+    nn.Module.__init__(layer)
+    layer.in_features, layer.out_features = inputs, outputs
+    layer.weight = nn.Parameter(torch.zeros(outputs, inputs))
+    layer.bias = nn.Parameter(torch.zeros(outputs))
     if generator is not None:
         nn.init.orthogonal_(layer.weight, gain, generator=generator)
-    nn.init.zeros_(layer.bias)
     return layer
 
 

@@ -131,6 +131,7 @@ def season_of(
         scripted=tuple(one for one in dict.fromkeys(scripted) if one != begin.name),
         guests=tuple(ref for ref in asked.values() if not _is_scripted(ref) and ref != begin),
         results=hooks.results or game.results,
+        graded=hooks.graded,
         play=hooks.play or partial(play_pairings, game),
         improve=hooks.improve,
         seed=seed,
@@ -158,6 +159,7 @@ def compare(
         seed=seed,
         folder=folder,
         results=first.results,
+        graded=first.graded,
     )
     return field.compare(first.play)
 
@@ -284,6 +286,7 @@ def _exploiter(
         seed=season.seed,
         folder=LeagueFolder(season.folder).exploiter(name),
         results=season.results,
+        graded=season.graded,
     )
 
 

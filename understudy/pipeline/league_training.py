@@ -15,7 +15,6 @@ import torch
 from understudy.data.players import PlayerRef
 from understudy.league.interface import LearnerJob, TrainingResult
 from understudy.league.interface import Opponent as Met
-from understudy.league.payoff import Tally
 from understudy.learn.checkpoint import reading_checkpoint, write_checkpoint
 from understudy.learn.policy import load_policy, save_policy
 from understudy.learn.rl.acting.opponents import Opponent, packed
@@ -36,13 +35,16 @@ def train(recipe: RLRecipe, job: LearnerJob) -> TrainingResult:
     if memory is not None:  # a known critic need not begin, a borrowed one gets used to its player
         first = 0 if "optimizer" in memory else first // 3
     overrides, objective = job.overrides, recipe.objective
+    kl_weight, teacher = objective.kl_weight * overrides.kl_scale, job.imitation
+    if overrides.magnet:
+        kl_weight, teacher = overrides.magnet, job.magnet or job.start
     refs = [one.player or PlayerRef(SELF) for one in job.opponents]
     shares = [one.probability for one in job.opponents]
     improved = improve(
         replace(
             recipe,
             critic_first=first,
-            objective=replace(objective, kl_weight=objective.kl_weight * overrides.kl_scale),
+            objective=replace(objective, kl_weight=kl_weight),
             learning_rate=recipe.learning_rate * overrides.rate,
             decay=1 - overrides.rate_end / overrides.rate,
             draw=overrides.draw,
@@ -52,11 +54,10 @@ def train(recipe: RLRecipe, job: LearnerJob) -> TrainingResult:
         job.agent_steps,
         job.seed,
         job.out,
-        teacher=job.imitation.weights,
+        teacher=teacher.weights,
         memory=memory,
     )
-    tallies = {name: Tally(*map(float, counts)) for name, counts in improved.tally.items()}
-    return TrainingResult(improved.agent_steps, tallies, improved.metrics, improved.match_steps)
+    return TrainingResult(improved.agent_steps, improved.metrics, improved.match_steps)
 
 
 def improve(

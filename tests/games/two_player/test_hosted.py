@@ -190,10 +190,10 @@ def test_who_guesses_chooses_every_legal_option_about_equally_often():
 
 def test_chance_of_one_match_tells_nothing_of_another_or_of_its_next_step():
     seed, step = np.arange(2_000), np.full(2_000, 5)
-    draws = hosted._uniform(seed, step, 0)
+    draws = hosted.uniform(seed, step, 0)
     others = [(seed + 1, step, 0), (seed, step + 1, 0), (seed + 1, step - 1, 0), (seed, step, 1)]
     for other in others:
-        assert abs(np.corrcoef(draws, hosted._uniform(*other))[0, 1]) < 0.07
+        assert abs(np.corrcoef(draws, hosted.uniform(*other))[0, 1]) < 0.07
 
 
 def test_a_match_without_an_end_is_cut_short(monkeypatch):

@@ -212,7 +212,6 @@ class Payoffs(TypedDict):
     """Who fared how against whom."""
 
     played: list[Tally]
-    inherited: list[Tally]
 
 
 class LeagueVersion(TypedDict):

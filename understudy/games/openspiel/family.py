@@ -1,18 +1,22 @@
 """OpenSpiel's games by name, with its own words for settings: `liars_dice(dice_sides=4)`."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from understudy.errors import InputError
 from understudy.games.openspiel.matches import SpielMatch
+from understudy.games.openspiel.tree import is_small, written_out
+from understudy.games.openspiel.tree_env import TreeEnv
 from understudy.games.two_player.hosted import HostedEnv
 from understudy.games.two_player.hosted_game import hosted_game
-from understudy.pipeline.game import Game
+from understudy.pipeline.game import Game, lazy
 
 ENTROPY = 0.2
 """Where something is hidden, a player must not be predictable: of 0.05, 0.1, 0.2 and 0.4 it left
 leduc_poker least exploitable."""
+
+_EXACT = lazy("understudy.games.openspiel.exploitability:exact")
 
 
 @cache
@@ -20,9 +24,9 @@ def load(name: str) -> Game:
     """An OpenSpiel game of two players, as a game of ours."""
     looks = _looked_at(name)
     about = f"{looks.about}, a game of OpenSpiel"
-    if looks.shows_past:
-        return hosted_game(OpenSpiel(name), about, entropy=ENTROPY)
-    return hosted_game(OpenSpiel(name), about)
+    host = OpenSpiel(name)
+    hidden = {"entropy": ENTROPY} if looks.shows_past else {}
+    return hosted_game(host, about, **hidden, graded=True, exact=partial(_EXACT, host))
 
 
 class Looks(NamedTuple):
@@ -59,9 +63,11 @@ class OpenSpiel:
         """Room for one match."""
         return SpielMatch(self.spiel, self.shows_past)
 
-    def __call__(self, num_matches: int, pseudo_reward: float) -> HostedEnv:
+    def __call__(self, num_matches: int, pseudo_reward: float) -> HostedEnv | TreeEnv:
         """So many matches; returns on the way are the pseudo-reward."""
-        return HostedEnv(self, num_matches, pseudo_reward)
+        if pseudo_reward or not is_small(self):
+            return HostedEnv(self, num_matches, pseudo_reward)
+        return TreeEnv(written_out(self), num_matches)
 
     @property
     def spiel(self) -> Any:

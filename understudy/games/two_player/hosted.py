@@ -147,7 +147,7 @@ class HostedEnv:
         ends = [*self.first[1:], self.legal.shape[2]]
         for head, (first, end) in enumerate(zip(self.first, ends, strict=True)):
             legal = self.legal[which, slot, first:end]
-            lot = _uniform(self.seeds[which], self.steps[which], 2 * head + slot)
+            lot = uniform(self.seeds[which], self.steps[which], 2 * head + slot)
             rank = (lot * legal.sum(1)).astype(np.int64)
             self.chosen[which, slot, head] = (legal.cumsum(1) > rank[:, None]).argmax(1)
 
@@ -264,7 +264,7 @@ def _key(host: Host, state: dict[str, Array]) -> tuple[Any, ...]:
     return (host, digest.digest())
 
 
-def _uniform(seed: Array, step: Array, purpose: int) -> Array:
+def uniform(seed: Array, step: Array, purpose: int) -> Array:
     """Numbers of [0, 1) that depend on these alone (splitmix64, Steele et al. 2014)."""
     mixed = np.zeros(len(seed), np.uint64)
     for part in (seed.astype(np.uint64), step.astype(np.uint64), np.uint64(purpose)):

@@ -5,8 +5,9 @@ moments in which nothing was to be chosen, and adds who decided and how the matc
 Axes: N matches, two slots, F features, H heads, O options of all heads side by side.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -25,7 +26,7 @@ from understudy.pipeline.game import Awaited, Game, Played
 from understudy.pipeline.pairings import Fixture
 
 if TYPE_CHECKING:  # these take seconds to import
-    from understudy.league.interface import League
+    from understudy.league.interface import League, Pairing
     from understudy.learn.recipe import Recipe
     from understudy.learn.rl.acting.playout import Outcome
     from understudy.learn.rl.env import BatchedEnv, Observation
@@ -38,6 +39,8 @@ if TYPE_CHECKING:  # these take seconds to import
         """Int64 [N 2 H]: the options for the next step, or of the last one."""
 
 
+AT_ONCE = 512
+"""Matches of a league that are played side by side: environments of others are made for each."""
 _OUTLINE = (
     Column("match", pa.string(), "which match"),
     Column("seed", pa.int64(), "what it was drawn from"),
@@ -74,7 +77,7 @@ def plain_game(
         recipes=recipes,
         panels=plain.panels,
         read_logs=plain.read_logs,
-        league=league,
+        league=None if league is None else partial(plain.league, league),
     )
 
 
@@ -98,19 +101,45 @@ class _Plain:
 
     def play(self, fixture: Fixture) -> Played:
         """Play a match per seed, side by side; those that need not be kept in outline."""
+        one, other = fixture.players
+        return self._play([(one, other, seed) for seed in fixture.seeds], fixture.keep)
+
+    def league(self, made: "Callable[[], League]") -> "League":
+        """The game's own, whose pairs are played many at once unless it says otherwise."""
+        found = made()
+        return found if found.play else replace(found, play=self.play_pairings)
+
+    def play_pairings(self, pairings: "Sequence[Pairing]") -> pa.Table:
+        """Many pairs at once: a player decides for all its matches together, whoever it meets."""
+        seats = [
+            (*pair, seed)
+            for pairing in pairings
+            for pair in (pairing.players, pairing.players[::-1])
+            for seed in pairing.seeds
+        ]
+        parts = [seats[at : at + AT_ONCE] for at in range(0, len(seats), AT_ONCE)]
+        tables = [self._play(part, 0).results for part in parts]
+        return pa.concat_tables([self.results.arrow().empty_table(), *tables])
+
+    def _play(self, seats: "Sequence[tuple[PlayerRef, PlayerRef, int]]", keep: int | None) -> Played:
+        """Matches of two and a seed, side by side to their end."""
         from understudy.learn.rl.acting.playout import Recorder, playout
 
-        seeds = np.array(fixture.seeds, np.int64)
+        everybody = list(dict.fromkeys(one for *both, _ in seats for one in both))
+        number = {one: place for place, one in enumerate(everybody)}
+        who = np.array([[number[one], number[other]] for one, other, _ in seats])
+        seeds = np.array([seed for *_, seed in seats], np.int64)
         game = self.make(len(seeds), 0.0)
-        choosers = [self._chooser(ref, game, seeds) for ref in fixture.players]
+        choosers = [
+            self._chooser(ref, game, seeds, who == place) for place, ref in enumerate(everybody)
+        ]
         recorder = Recorder["Observation"](
-            len(seeds) if fixture.keep is None else fixture.keep,
+            len(seeds) if keep is None else keep,
             lambda seen, which: (*(part[which] for part in seen), game.chosen[which]),
             lambda result, which: (result.reward[which],),
         )
-        who = np.tile([0, 1], (len(seeds), 1))
         outcome = playout(game, seeds, who, choosers, see=game.observe, recorder=recorder)
-        outline = self._outline(fixture, outcome)
+        outline = self._outline(seats, outcome)
         ids = np.array(outline["match"].to_pylist())
         return Played(
             both_sides(self.results, outline),
@@ -118,9 +147,9 @@ class _Plain:
         )
 
     def _chooser(
-        self, ref: PlayerRef, game: "PlainEnv", seeds: Array
+        self, ref: PlayerRef, game: "PlainEnv", seeds: Array, sits: Array
     ) -> "Callable[[Observation, Array, int], None]":
-        """Lets a player choose in some matches; chance depends on seed, slot and step alone."""
+        """Lets a player choose where it sits [N 2]; chance depends on seed, slot and step alone."""
         if ref.weights is None and ref.code is None:
             return lambda seen, which, slot: game.script(ref.name, which, slot)
         import torch
@@ -135,11 +164,15 @@ class _Plain:
             player = OwnPolicy(ref.code, self.decisions.heads)
         else:
             player = PolicyPlayer(load_policy(ref.weights, self.decisions), len(seeds), 2)
-        rng = [[np.random.default_rng((seed, slot)) for seed in seeds] for slot in (0, 1)]
+        rng = [
+            {place: np.random.default_rng((seeds[place], slot)) for place in np.flatnonzero(here)}
+            for slot, here in enumerate(sits.T)
+        ]
         heads = len(self.decisions.heads)
         if isinstance(player, PolicyPlayer) and player.remembers:
             for slot, draws in enumerate(rng):
-                player.begin(np.arange(len(seeds)), slot, np.array([one.random() for one in draws]))
+                lots = np.array([one.random() for one in draws.values()])
+                player.begin(np.array([*draws], np.int64), slot, lots)
 
         def set_actions(seen: "Observation", which: Array, slot: int) -> None:
             uniform = np.stack([rng[slot][place].random(heads, np.float32) for place in which])
@@ -150,15 +183,16 @@ class _Plain:
 
         return set_actions
 
-    def _outline(self, fixture: Fixture, outcome: "Outcome") -> pa.Table:
+    def _outline(
+        self, seats: "Sequence[tuple[PlayerRef, PlayerRef, int]]", outcome: "Outcome"
+    ) -> pa.Table:
         """One row per match."""
-        one, other = (ref.name for ref in fixture.players)
         return self.matches.build(
             {
-                "match": [f"{one}-{other}-{seed}" for seed in fixture.seeds],
-                "seed": fixture.seeds,
-                "player_0": [one] * len(fixture.seeds),
-                "player_1": [other] * len(fixture.seeds),
+                "match": [f"{one.name}-{other.name}-{seed}" for one, other, seed in seats],
+                "seed": [seed for *_, seed in seats],
+                "player_0": [one.name for one, *_ in seats],
+                "player_1": [other.name for _, other, _ in seats],
                 "score": outcome.score[:, 0],
                 "steps": outcome.steps,
                 "ending": np.where(outcome.truncated, "cut short", "ended by the rules"),

@@ -37,6 +37,8 @@ class Field:
     folder: Path
     results: Table
     """What `play` returns."""
+    graded: bool = False
+    """Whether the size of a score counts, or only who won."""
 
     def compare(self, play: Play) -> dict[str, Any]:
         """Ratings of the main agents, and how each population fares against each other."""
@@ -45,7 +47,7 @@ class Field:
         planned = matches.pairings(self._pairs(), self.matches, self.seed, _FIELD)
         rows = matches.play_round(self.folder, 0, self.results, play, planned)
         payoff = Payoff()
-        for (one, other), tally in matches.tallies(rows).items():
+        for (one, other), tally in matches.tallies(rows, self.graded).items():
             payoff.add(one, other, tally)
         finish(self.folder, matches=len(rows) // 2)
         mains = [name for name, population in players.items() if population]

@@ -87,7 +87,7 @@ def train(settings: JobSettings, job: LearnerJob) -> TrainingResult:
     job.out.mkdir(parents=True, exist_ok=True)
     write_checkpoint(job.out / MEMORY, learner.state())
     write_agent(job.out / WEIGHTS, Checkpoint(learner.player.layers(), start.about))
-    return TrainingResult(steps, {}, metrics | {"worlds": float(worlds)})
+    return TrainingResult(steps, metrics | {"worlds": float(worlds)})
 
 
 def weights_of(ref: PlayerRef) -> Path:
