@@ -3,6 +3,7 @@
 import os
 import platform
 import sys
+from functools import cache
 from importlib import metadata
 
 
@@ -13,6 +14,12 @@ def hash_seed() -> str:
 
 def versions() -> dict[str, str]:
     """Of Python, of us, and of what we compute with."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Looked up once: a league writes hundreds of manifests, and each look takes milliseconds."""
     packages = (
         *("understudy", "numpy", "scipy", "numba", "pyarrow", "torch", "xgboost", "xgboost-cpu"),
         *("scml", "negmas", "scml-agents"),

@@ -11,7 +11,6 @@ from understudy.data.results import pair_results
 from understudy.data.schema import Column, Table
 from understudy.errors import InputError
 from understudy.league.interface import League, TrainingResult
-from understudy.league.payoff import Tally
 from understudy.league.recipe import three_roles, with_baselines
 from understudy.pipeline.game import Game, Played
 from understudy.report.page import document
@@ -74,21 +73,16 @@ def improve(job):
     lean = np.log(strategy(job.start))
     others = [one.player and strategy(one.player) for one in job.opponents]
     shares = [one.probability for one in job.opponents]
-    tallies, alone = {}, 0
+    alone = 0
     for drawn in rng.choice(len(others), size=job.agent_steps, p=shares):
         met = softmax(lean) if others[drawn] is None else others[drawn]  # None: itself
-        if others[drawn] is None:
-            alone += 1
-        else:
-            name, edge = job.opponents[drawn].player.name, softmax(lean) @ GAIN @ met
-            ended = Tally(float(edge > 0), float(edge == 0), float(edge < 0))
-            tallies[name] = tallies.get(name, Tally()).plus(ended)
+        alone += others[drawn] is None
         lean = lean + RATE * GAIN @ met
         lean = np.clip(lean - lean.mean(), -LIMIT, LIMIT)
     write_text(job.out / "weights.json", json.dumps(lean.tolist()))
     metrics = {"sureness": float(softmax(lean).max())}
     match_steps = job.agent_steps - alone // 2  # against itself it is on both sides
-    return TrainingResult(job.agent_steps, tallies, metrics, match_steps)
+    return TrainingResult(job.agent_steps, metrics, match_steps)
 
 
 def replay(run, match):

@@ -143,8 +143,8 @@ def test_a_league_can_have_a_name_and_another_beginning(run):
 
 def test_a_league_can_have_other_settings_than_its_recipe(tmp_path):
     folder = Run(tmp_path / "run")
-    season = season_of(games.load("rps"), folder, "quick", settings=["rounds=1", "anneal=no"])
-    assert (season.recipe.rounds, season.recipe.anneal) == (1, False)
+    season = season_of(games.load("rps"), folder, "quick", settings=["rounds=1", "anneal_from=1"])
+    assert (season.recipe.rounds, season.recipe.anneal_from) == (1, 1.0)
     with pytest.raises(InputError, match=r"no setting 'round' \(did you mean rounds\?\)"):
         season_of(games.load("rps"), folder, "quick", settings=["round=1"])
 

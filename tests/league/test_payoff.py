@@ -1,15 +1,18 @@
-"""Win rates as beliefs: defined for every record, and hardly moved by what was inherited."""
+"""Win rates as beliefs: defined for every record, and of matches that were played."""
 
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from understudy.data.results import both_sides, pair_results
 from understudy.data.stats import Estimate
-from understudy.league.payoff import INHERITED_MAX, Payoff, Tally, belief
+from understudy.league.matches import tallies
+from understudy.league.payoff import Payoff, Tally, belief
 
 counts = st.tuples(*[st.integers(0, 5000).map(float)] * 3)
 names = st.sampled_from("abcd")
@@ -93,77 +96,33 @@ def test_one_player_and_none():
     assert payoff.win_rates("a", []).shape == (0,)
 
 
-def test_new_versions_inherit_what_their_predecessors_played_as_a_prior():
-    payoff = filled(
-        [
-            ("main-1", "bot", (2, 0, 1)),
-            ("main-1", "rival-1", (3, 0, 0)),
-            ("rival-1", "bot", (0, 3, 0)),
-        ]
+def test_graded_scores_are_parts_of_wins_and_draws_for_the_rest():
+    rows = both_sides(
+        pair_results("toy"),
+        pa.table(
+            {
+                "match": ["1", "2", "3"],
+                "seed": [1, 2, 3],
+                "player_0": ["a", "b", "a"],
+                "player_1": ["b", "a", "b"],
+                "score": np.array([0.25, 1.0, -0.5], np.float32),
+                "steps": [1, 1, 1],
+                "ending": ["x"] * 3,
+            }
+        ),
     )
-    payoff.pass_on({"main-2": "main-1", "rival-2": "rival-1"}, ["bot", "main-1"])
-    assert payoff.prior("main-2", "bot") == Tally(2, 0, 1)
-    assert payoff.prior("main-2", "rival-2") == Tally(3, 0, 0)
-    assert payoff.prior("rival-2", "main-1") == Tally(0, 0, 3)  # who is frozen and stays
-    assert payoff.prior("main-2", "main-1") == Tally()
-    assert payoff.played("main-2", "bot") == Tally()  # nothing of it counts as played
-    assert payoff.belief("main-2", "bot").n == 0
-    assert "main-2" not in payoff.names()
-    assert payoff.played("main-1", "bot") == Tally(2, 0, 1)
+    assert tallies(rows)["a", "b"] == Tally(1, 0, 1)
+    graded = tallies(rows, graded=True)
+    assert graded["a", "b"] == Tally(0.25, 0.75 + 0.5, 0.5)
+    assert graded["b", "a"] == Tally(1, 0, 0)
+    payoff = filled([(*pair, tally) for pair, tally in graded.items()])
+    assert payoff.points(["a", "b"])[0, 1] == pytest.approx((1.25 + 0 + 0.5) / 2)
+    assert payoff.belief("a", "b").n == 3
 
 
-def test_however_much_is_inherited_the_matches_of_the_version_itself_decide():
-    """What was found in a league: believed .547 by 119 matches, of which 40 were played: .775."""
-    payoff = filled([("main-2", "bot", (31, 0, 9))])
-    payoff.add_prior("main-2", "bot", Tally(34.0, 0.0, 45.0))
-    found = payoff.belief("main-2", "bot")
-    points = 31 + INHERITED_MAX * 34 / 79
-    assert found.value == pytest.approx((1 + points) / (2 + 40 + INHERITED_MAX))
-    assert found.value == pytest.approx(31 / 40, abs=0.05)
-    assert found.n == 40
-
-
-@given(counts, matches, counts)
-def test_a_prior_is_worth_a_few_matches_at_most(played, told, predecessor):
-    payoff = filled([("old", "a", predecessor)])
-    payoff.pass_on({"b": "old"}, ["a"])
-    for *_, tally in told:
-        payoff.add_prior("b", "a", Tally(*tally))
-    payoff.add("b", "a", Tally(*played))
-    prior, found = payoff.prior("b", "a"), payoff.belief("b", "a")
-    assert prior.games <= INHERITED_MAX * (1 + 1e-12)
-    own = belief(Tally(*played)).value
-    assert abs(found.value - own) <= INHERITED_MAX / (2 + sum(played) + INHERITED_MAX) + 1e-9
-    assert found.n == sum(played)
-
-
-def test_little_that_was_inherited_is_not_made_more():
-    assert Tally(1.0, 1.0, 0.0).at_most(4.0) == Tally(1, 1, 0)
-    assert Tally(6.0, 4.0, 10.0).at_most(4.0) == pytest.approx((1.2, 0.8, 2.0))
-
-
-def test_what_was_inherited_is_not_passed_on_again():
-    payoff = filled([("m1", "bot", (3, 0, 0))])
-    payoff.pass_on({"m2": "m1"}, ["bot"])
-    payoff.add_prior("m2", "bot", Tally(wins=1.0))
-    payoff.add("m2", "bot", Tally(losses=2.0))
-    payoff.pass_on({"m3": "m2"}, ["bot"])
-    assert payoff.prior("m3", "bot") == Tally(0, 0, 2)
-    assert payoff.prior("m2", "bot") == Tally()  # by now its own matches tell
-
-
-def test_heirs_of_one_predecessor_know_nothing_of_each_other():
-    payoff = filled([("a", "b", (3, 0, 0))])
-    payoff.pass_on({"x": "a", "y": "a"}, ["b"])
-    assert payoff.prior("x", "y") == Tally()
-    assert payoff.prior("x", "b") == payoff.prior("y", "b") == Tally(3, 0, 0)
-
-
-@given(matches, matches)
-def test_everything_survives_json(rows, presumed):
+@given(matches)
+def test_everything_survives_json(rows):
     payoff = filled(rows)
-    for one, other, tally in presumed:
-        payoff.add_prior(one, other, Tally(*tally))
     text = json.dumps(payoff.to_json())
     again = Payoff.from_json(json.loads(text))
     assert json.dumps(again.to_json()) == text

@@ -29,14 +29,19 @@ def test_main_agents_learn_ever_more_slowly():
         *((1, 0.75), (0.75, 0.5), (0.5, 0.25), (0.25, 0)),
     ]
     assert league.overrides(hunter, 4) == USUAL  # it has to find what the main agent leaves open
-    assert replace(league, anneal=False).overrides(main, 4) == USUAL
+    assert replace(league, anneal_from=1.0).overrides(main, 4) == USUAL
+    late = replace(league, anneal_from=0.5)
+    overrides = [late.overrides(main, number) for number in (1, 2, 3, 4)]
+    assert [(one.rate, one.rate_end) for one in overrides] == [(1, 1), (1, 1), (1, 0.5), (0.5, 0)]
+    with pytest.raises(ValueError, match="anneal_from is a share"):
+        replace(league, anneal_from=1.5)
 
 
 def test_exploiters_hunt_in_their_own_way_and_fresh_ones_end_calmly():
     hunting = Overrides(rate=2.0, rate_end=2.0, kl_scale=0.0, draw=-1.0)
     league = three_roles(**NUMBERS, hunting=hunting)
     main, *hunters = league.slots
-    assert league.overrides(main, 1) == USUAL.slowed(1.0, 1 - 1 / 3)
+    assert league.overrides(main, 1) == USUAL.slowed(1.0, 2 / 3)
     assert all(league.overrides(one, 3) == hunting for one in hunters)
     for one in with_baselines("q", league).values():  # all are measured alike
         assert one.exploiter_overrides == replace(hunting, rate_end=0.0)
@@ -52,10 +57,16 @@ def test_a_way_that_makes_no_sense_is_refused(wrong):
 
 def test_baselines_learn_as_the_main_agent_does():
     slow = RoleRules(SnapshotRule(max_steps=1), overrides=Overrides(rate=0.5))
-    league = replace(three_roles(**NUMBERS), anneal=False)
+    league = replace(three_roles(**NUMBERS), anneal_from=1.0)
     league = replace(league, rules={**league.rules, "main": slow})
-    for one in with_baselines("q", league).values():
-        assert one.overrides(one.slots[0], 2) == slow.overrides
+    for name, one in with_baselines("q", league, magnet=0.3).items():
+        held = replace(slow.overrides, magnet=0.3) if name == "q-magnet" else slow.overrides
+        assert one.overrides(one.slots[0], 2) == held
+
+
+def test_a_role_without_a_share_is_left_out():
+    league = three_roles(**NUMBERS, shares=(0.6, 0.4, 0.0))
+    assert [slot.role for slot in league.slots] == ["main", "main exploiter"]
 
 
 def test_other_words_are_no_other_league():
@@ -65,8 +76,11 @@ def test_other_words_are_no_other_league():
 
 def test_baselines_take_as_many_agent_steps_and_are_kept_as_often():
     found = with_baselines("quick", three_roles(**NUMBERS))
-    assert list(found) == ["quick", "quick-self-play", "quick-fictitious"]
-    league = found.pop("quick")
+    ways = ("self-play", "fictitious", "psro", "magnet")
+    assert list(found) == ["quick", *(f"quick-{way}" for way in ways)]
+    league, psro = found.pop("quick"), found.pop("quick-psro")
+    assert psro.rules["main"].snapshot.max_steps == 50  # every round
+    assert psro.anneal_from == 1.0
     for baseline in found.values():
         (slot,) = baseline.slots
         assert baseline.steps_of(slot) * baseline.rounds == 300
@@ -77,7 +91,7 @@ def test_baselines_take_as_many_agent_steps_and_are_kept_as_often():
 
 def test_settings_are_json_and_tell_baselines_apart():
     texts = {json.dumps(one.settings()) for one in with_baselines("q", recipe()).values()}
-    assert len(texts) == 3
+    assert len(texts) == 5
     assert json.loads(json.dumps(recipe().settings()))["matchmaking"]["way"] == "ByRole"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.league.members import league, payoff
-from understudy.league.payoff import Payoff, Tally
+from understudy.league.payoff import Payoff
 from understudy.league.population import initial_roster
 from understudy.league.rules import ResetRule, SnapshotRule, hardest_past_main, targets
 
@@ -49,9 +49,8 @@ def test_not_on_a_few_lucky_games():
 
 
 def test_not_for_what_its_predecessors_did():
-    inherited = Payoff()
-    inherited.add_prior("main-exploiter-009", "main-009", Tally(wins=1e6))
-    assert verdict("main-exploiter", 100, inherited) is None
+    before = payoff({("main-exploiter-008", "main-009"): 1.0, ("main-exploiter-009", "x"): 1.0})
+    assert verdict("main-exploiter", 100, before) is None
 
 
 def test_at_its_most_steps_in_any_case():

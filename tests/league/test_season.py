@@ -17,15 +17,16 @@ from tests.small_runs import contents, rows
 from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import LeagueFolder
 from understudy.errors import InputError
+from understudy.league.analysis.nash import nash
 from understudy.league.analysis.ratings import elo
 from understudy.league.interface import TrainingResult
 from understudy.league.matches import MATCHES
-from understudy.league.payoff import INHERITED_MAX, Tally
+from understudy.league.payoff import belief
 from understudy.league.rules import Overrides
 from understudy.league.state import State, read_state
 from understudy.league.training import train
 
-SMALL = {"rounds": 4, "matches": 10, "agent_steps": 60}
+SMALL = {"rounds": 4, "matches": 10, "agent_steps": 60, "patience": 3}
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +146,7 @@ def test_every_job_begins_where_its_learner_stands_and_hunts_in_its_way(tmp_path
 
     hunting = Overrides(rate=2.0, rate_end=2.0, kl_scale=0.2, draw=-1.0)
     more = {"reset": "past main", "keep_every": 1, "patience": 2, "hunting": hunting}
-    league = season(tmp_path, improve=improve, **SMALL, **more)
+    league = season(tmp_path, improve=improve, **SMALL | more)
     history = league.run().history
     begun = dict.fromkeys(history[0]["learners"], "rock")
     others = set()
@@ -173,52 +174,41 @@ def test_a_job_has_no_more_opponents_than_allowed(tmp_path):
     assert max(met) == 2
 
 
-def telling(tally):
-    """The toy's training, told to have ended so against everybody met."""
+def test_what_is_believed_of_a_new_version_is_what_it_played_itself(tmp_path):
+    payoff = season(tmp_path, **SMALL | {"rounds": 3}).run().payoff
+    for other in ("rock", "main-exploiter-003"):
+        played = payoff.played("main-003", other)
+        assert played.games == payoff.belief("main-003", other).n == 10
+        assert payoff.belief("main-003", other).value == belief(played).value
+
+
+def test_after_the_last_round_nobody_starts_over(tmp_path):
+    league = season(tmp_path, **SMALL | {"rounds": 3, "patience": 1, "reset": "past main"})
+    state = league.run()
+    assert [bool(entry["reset"]) for entry in state.history] == [True, True, False]
+    assert all(one.version.endswith("-003") for one in state.roster.learners)
+
+
+def test_psro_answers_the_nash_mixture_and_a_magnet_is_the_last_snapshot(tmp_path):
+    seen = []
 
     def improve(job):
-        tallies = {one.player.name: tally for one in job.opponents if one.player}
-        tallies |= {"main": Tally(5.0), "nobody": Tally(5.0)}
-        return replace(rps.improve(job), tallies=tallies)
+        seen.append(job)
+        return rps.improve(job)
 
-    return improve
-
-
-def test_what_a_job_tells_of_opponents_is_a_prior_and_not_counted(tmp_path):
-    league = season(tmp_path, improve=telling(Tally(800.0)), **SMALL | {"rounds": 1})
-    payoff = league.run().payoff
-    assert payoff.played("main-001", "rock").games == 10
-    assert payoff.prior("main-001", "rock") == Tally(wins=INHERITED_MAX)
-    assert payoff.belief("main-001", "rock").n == 10
-    assert payoff.prior("main-001", "nobody") == Tally()
-    assert set(payoff.names()) == {
-        "rock", "main-001", "main-exploiter-001", "league-exploiter-001"
-    }  # fmt: skip
-
-
-def test_what_a_predecessor_played_is_the_prior_of_its_heir(tmp_path):
-    """Of each against the frozen, and of two against each other."""
-    payoff = season(tmp_path, improve=telling(Tally()), **SMALL | {"rounds": 3}).run().payoff
-    for one, other in (("main", "rock"), ("main-exploiter", "main"), ("league-exploiter", "main")):
-        old, new = ([f"{name}-{number:03d}" for name in (one, other)] for number in (2, 3))
-        if other == "rock":
-            old[1] = new[1] = other
-        shown = payoff.played(*old)
-        assert shown.games == 10
-        assert payoff.prior(*new) == shown.at_most(INHERITED_MAX)
-
-
-def test_training_against_one_who_is_no_more_is_the_prior_against_its_heir(tmp_path):
-    met = []
-
-    def improve(job):
-        met.extend((job.name, one.player.name) for one in job.opponents if one.player)
-        return telling(Tally(1e9))(job)
-
-    payoff = season(tmp_path, improve=improve, **SMALL | {"rounds": 2}).run().payoff
-    assert ("main-exploiter-002", "main-001") in met  # which is not kept
-    found = payoff.prior("main-exploiter-002", "main-002")
-    assert found == pytest.approx((INHERITED_MAX, 0.0, 0.0), abs=1e-6)
+    payoff = season(tmp_path / "psro", "quick-psro", improve=improve, **SMALL).run().payoff
+    assert [job.start.name for job in seen] == ["rock"] * len(seen)  # each from the beginning
+    frozen = ["rock"]
+    for job in seen:
+        shares = nash(payoff.matrix(frozen))
+        expected = {n: s for n, s in zip(frozen, shares, strict=True) if s >= 1e-3}
+        met = {one.player.name: one.probability for one in job.opponents}
+        assert met == pytest.approx({n: s / sum(expected.values()) for n, s in expected.items()})
+        frozen.append(job.name)
+    seen.clear()
+    season(tmp_path / "magnet", "quick-magnet", improve=improve, **SMALL | {"keep_every": 2}).run()
+    assert [job.magnet.name for job in seen] == ["rock", "rock", "main-002", "main-002"]
+    assert {job.overrides.magnet for job in seen} == {0.1}
 
 
 def test_a_job_that_was_done_before_tells_the_same_again(tmp_path):
@@ -231,7 +221,6 @@ def test_a_job_that_was_done_before_tells_the_same_again(tmp_path):
     season(tmp_path / "league", improve=improve, **SMALL | {"rounds": 1}).run()
     job = replace(seen[0], out=tmp_path / "again")
     first = train(rps.improve, job)
-    assert first.tallies
     assert 0 < first.match_steps <= first.agent_steps
     assert train(lambda job: pytest.fail("done twice"), job) == first
 
@@ -396,7 +385,7 @@ def test_a_damaged_snapshot_is_named(copy):
 
 
 @pytest.mark.parametrize(
-    "damage", ["{", "[]", '{"schema": "understudy.league"}', '{"schema": "x", "version": 3}']
+    "damage", ["{", "[]", '{"schema": "understudy.league"}', '{"schema": "x", "version": 4}']
 )
 def test_a_damaged_state_is_named(copy, damage):
     LeagueFolder(copy).state.write_text(damage)

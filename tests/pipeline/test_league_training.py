@@ -62,7 +62,7 @@ def test_the_same_job_gives_the_same_weights(start, tmp_path):
     one = train(TINY, job(start, tmp_path / "one"))
     two = train(TINY, job(start, tmp_path / "two"))
     other = train(TINY, job(start, tmp_path / "other", seed=4))
-    assert one.tallies == two.tallies
+    assert one.metrics == two.metrics
     assert weights(tmp_path / "one") == weights(tmp_path / "two")
     assert weights(tmp_path / "other") != weights(tmp_path / "one") != weights(start)
     assert one.agent_steps == other.agent_steps == STEPS
@@ -77,7 +77,7 @@ def test_a_clone_with_a_memory_and_plans_keeps_them_in_a_job(tmp_path):
     (tmp_path / "clone").mkdir()
     save_policy(tmp_path / "clone", clone)
     done = train(TINY, job(tmp_path / "clone", tmp_path / "out", agent_steps=10 * STEPS))
-    assert "old" in done.tallies
+    assert "points/old" in done.metrics
     learnt = load_policy(tmp_path / "out", NIM.MOVES)
     assert learnt.shape == shape and learnt.table.equal(clone.table)
     assert not learnt.core.seen.weight.equal(clone.core.seen.weight)
@@ -86,7 +86,7 @@ def test_a_clone_with_a_memory_and_plans_keeps_them_in_a_job(tmp_path):
 def test_all_who_are_named_are_met(start, tmp_path):
     longer = job(start, tmp_path / "out", agent_steps=10 * STEPS)
     outcomes = train(TINY, longer)
-    assert set(outcomes.tallies) == {SELF, "expert", "old"}
+    assert {f"points/{one}" for one in (SELF, "expert", "old")} <= set(outcomes.metrics)
     assert "train/loss" in outcomes.metrics
 
 
@@ -204,8 +204,8 @@ def test_a_frozen_opponent_plays_with_its_own_weights(start, tmp_path):
     for opponent, takes in ((ones, 1), (twos, 2)):
         asked = job(start, tmp_path / f"{takes}", start=ones, agent_steps=2 * 128 * 32,
                     opponents=(Opponent(opponent, 1.0),), overrides=STILL)  # fmt: skip
-        found = train(many, asked).tallies["old"]
-        assert found.points / found.games == pytest.approx(points_of_ones(takes), abs=0.05)
+        found = train(many, asked).metrics["points/old"]
+        assert found == pytest.approx(points_of_ones(takes), abs=0.05)
     assert (points_of_ones(1), points_of_ones(2)) == (0.5, 0.375)
 
 

@@ -122,4 +122,3 @@ class Payoff:
         for one, other, *tally in value["played"]:
             payoff.add(one, other, Tally(*map(float, tally)))
         return payoff
-

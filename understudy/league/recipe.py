@@ -148,9 +148,9 @@ def with_baselines(
 ) -> dict[str, LeagueRecipe]:
     """A recipe beside four others with the same number of agent-steps.
 
-    Plain self-play, fictitious self-play, PSRO, and self-play with a pull of weight `magnet` towards
-    its own past. The one learner takes all steps, and is kept as often as the league's main agent;
-    in PSRO every round, each a best response with its full learning rate.
+    Plain self-play, fictitious self-play, PSRO, and self-play with a pull of weight `magnet` to its
+    own past. The one learner takes all steps, and is kept as often as the league's main agent; in
+    PSRO every round, each a best response from the imitation with the full learning rate.
     """
     main = next(slot for slot in recipe.slots if slot.role == "main")
     more = recipe.agent_steps / recipe.steps_of(main)
@@ -175,7 +175,7 @@ def with_baselines(
         f"{name}-psro": replace(
             alone,
             description=f"a best response a round to the Nash mixture, agent-steps of {name}",
-            rules={"main": replace(rules["main"], snapshot=each)},
+            rules={"main": replace(rules["main"], snapshot=each, reset=ResetRule(1.0))},
             matchmaking=NashResponse(),
             anneal_from=1.0,
         ),

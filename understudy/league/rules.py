@@ -28,8 +28,8 @@ class Overrides:
     """What a drawn match is worth, between a lost one, -1, and a won one, 1. At 0 a learner that
     cannot win yet may learn to stall, and never find out how to win."""
     magnet: float = 0.0
-    """Weight of the pull towards its own last snapshot, in place of that towards the imitation: the
-    way of R-NaD (Perolat et al. 2022) and of magnetic mirror descent (Sokota et al. 2023). Up: slower
+    """Weight of the pull towards its own last snapshot, in place of that towards the imitation: as
+    in R-NaD (Perolat et al. 2022) and magnetic mirror descent (Sokota et al. 2023). Up: slower
     steps that go less in circles."""
     rivalry: float = 0.0
     """Where everybody has a score of their own: how much the opponent's counts against one's own.

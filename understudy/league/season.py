@@ -204,7 +204,10 @@ class Season:
     def _keep(
         self, roster: Roster, payoff: Payoff, number: int
     ) -> tuple[Roster, list[dict[str, str]]]:
-        """Take snapshots of those whose time has come, and only then reset them."""
+        """Take snapshots of those whose time has come, and only then reset them.
+
+        After the last round nobody starts over.
+        """
         rng = np.random.default_rng(task_seed(self.seed, RNG, number))
         learners, frozen = list[Learner](), list(roster.frozen)
         for one in roster.learners:
@@ -212,7 +215,8 @@ class Season:
             if kept := rules.snapshot(one, roster, payoff):
                 frozen.append(_snapshot(one, number, kept.reason))
                 start = rules.reset(one, roster, payoff, kept.succeeded, rng)
-                one = one.kept() if start is None else one.reset(start)
+                last = number == self.recipe.rounds
+                one = one.kept() if start is None or last else one.reset(start)
             learners.append(one)
         new = [
             {"name": player.name, "reason": player.reason}

@@ -9,7 +9,7 @@ import torch
 from tests.small_runs import assert_refused, understudy
 from understudy import games
 from understudy.data.players import PlayerRef
-from understudy.games.two_player.hosted import RANDOM, replays_exactly
+from understudy.games.two_player.hosted import RANDOM, HostedEnv, replays_exactly
 from understudy.games.two_player.hosted_game import moves_of
 from understudy.learn import metrics_log
 from understudy.learn.policy import FactoredPolicy, PolicyShape, save_policy
@@ -17,8 +17,13 @@ from understudy.pipeline.pairings import Fixture
 
 pyspiel = pytest.importorskip("pyspiel", reason="the extra openspiel is not installed")
 
+from open_spiel.python.algorithms import exploitability as spiel_exploitability  # noqa: E402
+from open_spiel.python.policy import TabularPolicy  # noqa: E402
+
 from understudy.games.openspiel import exploitability  # noqa: E402
 from understudy.games.openspiel.family import OpenSpiel  # noqa: E402
+from understudy.games.openspiel.tree import tree_size, written_out  # noqa: E402
+from understudy.games.openspiel.tree_env import TreeEnv  # noqa: E402
 
 PAIR = (PlayerRef(RANDOM), PlayerRef(RANDOM))
 KUHN = OpenSpiel("kuhn_poker")
@@ -111,28 +116,6 @@ def test_who_guesses_is_as_exploitable_as_is_known():
     assert leduc.nash_conv == pytest.approx(4.747222222222222)
 
 
-def test_a_policy_is_written_out_as_it_would_act(tmp_path):
-    policy = policy_for(KUHN)
-    with torch.no_grad():
-        for parameter in policy.parameters():
-            parameter.normal_(generator=torch.Generator().manual_seed(1))
-    table = exploitability.tabular(KUHN, folder_of(policy, tmp_path / "model"))
-    env = KUHN(64, 0.0)
-    every = np.arange(64)
-    env.reset(every, every)
-    for _ in range(2):
-        seen = env.observe()
-        for place in every[env.turn.any(1)]:
-            slot = int(env.turn[place].argmax())
-            shown = (torch.from_numpy(part[place, slot][None]) for part in seen)
-            expected = policy.probabilities(*shown)[0].detach().numpy()
-            found = table.action_probabilities(env.matches[place].state)
-            assert found == pytest.approx(dict(enumerate(expected)), abs=1e-6)
-        for slot in (0, 1):
-            env.script(RANDOM, every, slot)
-        env.step()
-
-
 def test_a_policy_that_remembers_has_no_table(tmp_path):
     folder = folder_of(policy_for(KUHN, memory=4), tmp_path / "model")
     command = f"exploitability openspiel:kuhn_poker {folder} --out"
@@ -149,7 +132,7 @@ def test_where_it_cannot_be_computed_it_says_so(name, words, tmp_path):
 
 def test_a_tree_is_measured_by_random_descents():
     """Kuhn poker has 58 states in all, chance and ends included; the first is not counted."""
-    assert exploitability.tree_size(KUHN.spiel) == pytest.approx(57, rel=0.1)
+    assert tree_size(KUHN.spiel) == pytest.approx(57, rel=0.1)
 
 
 def test_learning_by_play_makes_kuhn_poker_less_exploitable(tmp_path):
@@ -169,3 +152,57 @@ def test_learning_by_play_makes_kuhn_poker_less_exploitable(tmp_path):
     assert found["imitate-quick"]["exploitability"] == pytest.approx(11 / 24, abs=0.1)
     assert found["refine-quick"]["exploitability"] < 0.6 * found["imitate-quick"]["exploitability"]
     assert "NashConv" in understudy(command, "--out", tmp_path).out
+
+
+def assert_same(one, other):
+    for mine, theirs in zip(one, other, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)"])
+def test_matches_by_the_tree_are_the_same_to_the_last_bit(name):
+    host, every = OpenSpiel(name), np.arange(60)
+    quick, slow = host(60, 0.0), HostedEnv(host, 60, 0.0)
+    assert isinstance(quick, TreeEnv)
+    for env in (quick, slow):
+        env.reset(every, 5 * every)
+    for step in range(12):
+        if step == 3:
+            again = host(60, 0.0)
+            again.restore(quick.state())
+            quick = again
+        assert_same(quick.observe(), slow.observe())
+        for env in (quick, slow):
+            env.script(RANDOM, every, 0)
+            env.script(RANDOM, every, 1)
+        assert_same(quick.step(), slow.step())
+        over = np.flatnonzero(~slow.turn.any(1))
+        for env in (quick, slow):
+            env.reset(over, over + 1000 * step)
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "liars_dice(dice_sides=3)"])
+def test_the_best_answer_is_what_openspiel_computes(name, tmp_path):
+    """By its own algorithm, for a policy of ours whose weights are drawn."""
+    host = OpenSpiel(name)
+    policy = policy_for(host)
+    with torch.no_grad():
+        for parameter in policy.parameters():
+            parameter.normal_(generator=torch.Generator().manual_seed(1))
+    folder = folder_of(policy, tmp_path / "model")
+    rows, written = exploitability.table_of(host, folder), written_out(host)
+    theirs = TabularPolicy(host.spiel)
+    for state, row in zip(theirs.states, theirs.action_probability_array, strict=True):
+        seat = state.current_player()
+        key = state.information_state_tensor(seat)
+        shown = written.seen[written.first, seat] == np.float32(key)
+        (same,) = np.nonzero(shown.all(1) & (written.tree.owner == seat))
+        row[:] = rows[same[0]]
+    expected = spiel_exploitability.nash_conv(host.spiel, theirs)
+    assert exploitability.exploited(host, folder).nash_conv == pytest.approx(expected)
+
+
+def test_large_games_are_played_state_by_state():
+    assert isinstance(OpenSpiel("connect_four")(1, 0.0), HostedEnv)
+    assert isinstance(KUHN(1, 0.5), HostedEnv)  # which knows pseudo-rewards
+    assert games.load("openspiel:connect_four").league().exact is None

@@ -1,4 +1,4 @@
-"""Games of the circle by name: `circle:0.6` is one in which style decides six tenths of the odds."""
+"""Games of the circle by name: in `circle:0.6` styles decide six tenths of the odds."""
 
 from dataclasses import dataclass
 from functools import cache, partial

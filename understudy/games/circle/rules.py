@@ -1,9 +1,9 @@
 """The rules: who wins a match of two styles and two answers, and how often.
 
-Both players see the same riddle and choose at once, a style and an answer. A right answer is skill:
-it can be learnt, and helps against everybody. Styles stand in a circle: each beats the one before
-it, and less surely the one before that, so that none is best. The log odds of winning are EDGE
-times the sum of both, `share` of it by style.
+First both choose a style, without seeing anything. Then both see the same riddle and answer. A
+right answer is skill: it can be learnt, and helps against everybody. Styles stand in a circle: each
+beats the one before it, and less surely the one before that, so that none is best. The log odds of
+winning are EDGE times the sum of both, `share` of it by style.
 """
 
 from typing import Final

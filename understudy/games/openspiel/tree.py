@@ -102,8 +102,8 @@ class _Writer:
         for node, summed in self.summed.items():
             chances[node, : len(summed)], outcomes[node] = summed, len(summed)
         drawn = np.zeros(len(parent), np.int64)
-        for level in tree.levels[1:]:
-            drawn[level] = drawn[parent[level]] + (outcomes[parent[level]] > 0)
+        for depth in tree.levels[1:]:
+            drawn[depth] = drawn[parent[depth]] + (outcomes[parent[depth]] > 0)
         seen, first = np.array(self.seen, np.float32), np.array(self.first)
         return WrittenOut(tree, seen, child, chances, outcomes, first, int(drawn.max()))
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from understudy.data.arrays import Array
-from understudy.learn.rl.env import Observation, StepResult
+from understudy.learn.rl.env import BatchedEnv, Observation, StepResult
 
 RANDOM = "random"
 """The scripted player that every hosted game has."""
@@ -52,6 +52,28 @@ class HostedMatch(Protocol):
         ...
 
 
+class HostedMatches(BatchedEnv, Protocol):
+    """Many of them, side by side."""
+
+    chosen: Array
+    """Int64 [N 2 H]: the options for the next step, or of the last one."""
+
+    @property
+    def turn(self) -> Array:
+        """Bool [N 2]: who chooses now."""
+        ...
+
+    @property
+    def seen(self) -> Array:
+        """Float32 [N 2 F]: what every player sees."""
+        ...
+
+    @property
+    def legal(self) -> Array:
+        """Bool [N 2 O]: what every player may do."""
+        ...
+
+
 class Host(Protocol):
     """An environment by name; a value that other processes can be sent."""
 
@@ -78,7 +100,7 @@ class Host(Protocol):
         """Room for a match."""
         ...
 
-    def __call__(self, num_matches: int, pseudo_reward: float) -> "HostedEnv":
+    def __call__(self, num_matches: int, pseudo_reward: float) -> HostedMatches:
         """Room for many, as `HostedEnv(self, num_matches, pseudo_reward)`."""
         ...
 

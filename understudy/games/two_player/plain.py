@@ -121,7 +121,9 @@ class _Plain:
         tables = [self._play(part, 0).results for part in parts]
         return pa.concat_tables([self.results.arrow().empty_table(), *tables])
 
-    def _play(self, seats: "Sequence[tuple[PlayerRef, PlayerRef, int]]", keep: int | None) -> Played:
+    def _play(
+        self, seats: "Sequence[tuple[PlayerRef, PlayerRef, int]]", keep: int | None
+    ) -> Played:
         """Matches of two and a seed, side by side to their end."""
         from understudy.learn.rl.acting.playout import Recorder, playout
 

@@ -48,7 +48,7 @@ class Usual:
         )
         awr = replace(
             imitate,
-            description="on from a clone: decisions count by how much better than expected it ended",
+            description="on from a clone: what ended better than expected counts for more",
             objective=AdvantageWeighted(),
             start="imitate",
             learning_rate=1e-3,
