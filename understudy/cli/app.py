@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from understudy import games
+from understudy import extras, games
 from understudy.cli import commands
 from understudy.cli.demo import demo
 from understudy.cli.league import league
@@ -131,6 +131,9 @@ class OneLine(TyperGroup):
         """What the command returns; InputError for a file or disk that fails."""
         try:
             return super().invoke(ctx)
+        except ModuleNotFoundError as failure:
+            mistake = extras.cured(failure, f"understudy {ctx.invoked_subcommand}")
+            raise mistake or failure from failure
         except EOFError as failure:  # typer would say that somebody had stopped it
             from understudy.workers.attempt import line_of
 

@@ -66,7 +66,8 @@ def league(
     the run under `name`, by default that of the recipe. `told` hears how it stands and how many
     rounds there are, at the beginning and after every round.
     """
-    workers.parse(worker)  # before anything is written
+    game.require()  # before anything is written
+    workers.parse(worker)
     season = season_of(
         *(game, run, recipe),
         settings=settings,
