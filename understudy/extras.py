@@ -25,7 +25,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "tensorboard": ("tensorboard",),
     "onnx": ("onnx", "onnxruntime"),
     "serve": ("fastapi", "uvicorn", "websockets"),
-    "studio": ("jinja2", "watchfiles"),
+    "studio": ("jinja2", "watchfiles"),  # beside those of serve
 }
 """The modules that each extra of pyproject.toml brings."""
 

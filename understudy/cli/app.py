@@ -238,7 +238,7 @@ def _run(stopped: list[int]) -> None:
         sys.exit(128 + (stopped or [signal.SIGINT])[0])
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to be said
-        sys.exit(128 + signal.SIGPIPE)
+        sys.exit(128 + getattr(signal, "SIGPIPE", 13))
     except Exception as problem:
         if hasattr(problem, "format_message"):  # click's own words on a wrong option
             where = getattr(getattr(problem, "ctx", None), "command_path", "")

@@ -347,4 +347,7 @@ def _link(link: Path, target: Path) -> None:
     if not link.exists():
         link.parent.mkdir(parents=True, exist_ok=True)
         link.unlink(missing_ok=True)
-        link.symlink_to(target.resolve(), target_is_directory=True)
+        try:
+            link.symlink_to(target.resolve(), target_is_directory=True)
+        except OSError:  # Windows asks for a right that few have
+            shutil.copytree(target, link)
