@@ -15,6 +15,7 @@ from understudy.cli import commands
 from understudy.cli.demo import demo
 from understudy.cli.league import league
 from understudy.cli.selftest import selftest
+from understudy.cli.setup import setup
 from understudy.cli.tune import tune
 from understudy.data.integrity.locks import released
 from understudy.errors import InputError
@@ -94,7 +95,7 @@ def app() -> typer.Typer:
             _with_options(tune),
         ),
         *(commands.evaluate, commands.report, commands.check, commands.replay, commands.recipes),
-        *(demo, selftest),
+        *(demo, selftest, setup),
     )
     for command in every:
         made.command()(typed(command))

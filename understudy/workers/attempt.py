@@ -113,10 +113,13 @@ def raise_in(thread: int, kind: type[BaseException] | None) -> None:
 class OverLimit(BaseException):
     """A task has used up its time. Not an Exception: what runs in a task may catch those."""
 
+    def __init__(self) -> None:
+        super().__init__(OVER)
+
 
 def interrupt(*_: object) -> None:
     """What to do at the limit in a process that must live on."""
-    raise OverLimit(OVER)
+    raise OverLimit
 
 
 def line_of(error: BaseException) -> str:
