@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from understudy import extras
 from understudy.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:  # these take seconds to import; `--help` should not
@@ -137,6 +138,8 @@ class Game:
     """What encoding one shard must know of all the others: tables to add to its own, by shard."""
     league: "Callable[[], League] | None" = None
     """How its players improve against each other, and the recipes for that; None: no leagues."""
+    needs: tuple[str, ...] = ()
+    """Modules beyond the core's without which it is neither played nor learnt."""
 
     def recipe(self, name: str) -> "Recipe":
         """A recipe by its name in `recipes.py`."""
@@ -147,6 +150,10 @@ class Game:
                 f"{self.name} has no recipe '{name}'{near}; it has {', '.join(recipes)}"
             )
         return recipes[name]
+
+    def require(self) -> None:
+        """InputError where a package is missing that it needs; before anything is written."""
+        extras.require(self.needs, f"the game {self.name}")
 
     def table(self, name: str) -> "Table":
         """A declared table by name."""

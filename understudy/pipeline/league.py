@@ -68,7 +68,8 @@ def league(
     the run under `name`, by default that of the recipe. `told` hears how it stands and how many
     rounds there are, at the beginning and after every round.
     """
-    workers.parse(worker)  # before anything is written
+    game.require()  # before anything is written
+    workers.parse(worker)
     season = season_of(
         *(game, run, recipe),
         settings=settings,
@@ -357,4 +358,7 @@ def _link(link: Path, target: Path) -> None:
     if not link.exists():
         link.parent.mkdir(parents=True, exist_ok=True)
         link.unlink(missing_ok=True)
-        link.symlink_to(target.resolve(), target_is_directory=True)
+        try:
+            link.symlink_to(target.resolve(), target_is_directory=True)
+        except OSError:  # Windows asks for a right that few have
+            shutil.copytree(target, link)

@@ -5,7 +5,6 @@ it died, is free; the file's text is for people. Whoever holds a folder may clai
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import socket
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from understudy.data.files import cannot_write
+from understudy.data.integrity.flock import lock
 from understudy.errors import InputError
 
 P = ParamSpec("P")
@@ -28,6 +28,7 @@ _PAUSE = 0.2  # seconds between looks while waiting
 _held: dict[Path, tuple[int, int]] = {}
 """By lock file: the process that holds it (a fork is another), and its descriptor."""
 _waits = False
+_TO_LOCK = os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)  # a pipe is not waited for
 
 
 def wait_for_others(wait: bool) -> None:
@@ -155,9 +156,9 @@ def _taken(path: Path) -> int | None:
     """A descriptor that holds the lock; None where somebody else does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o644)
+        descriptor = os.open(path, _TO_LOCK, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(descriptor, wait=False)
         except BlockingIOError:
             os.close(descriptor)
             return None

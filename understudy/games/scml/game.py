@@ -22,4 +22,5 @@ GAME = Game(
     read_logs=lazy("understudy.games.scml.recording.tracker.files:read_logs"),
     fill=lazy("understudy.games.scml.learning.backfill:fill_in"),
     league=lazy("understudy.games.scml.league.recipes:league"),
+    needs=("scml", "negmas"),
 )
