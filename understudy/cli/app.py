@@ -95,7 +95,14 @@ def app() -> typer.Typer:
             _with_options(commands.train),
             _with_options(tune),
         ),
-        *(commands.evaluate, commands.report, commands.check, commands.replay, commands.recipes),
+        *(
+            commands.evaluate,
+            commands.report,
+            commands.compare,
+            commands.check,
+            commands.replay,
+            commands.recipes,
+        ),
         *(studio, demo, selftest, setup),
     )
     for command in every:

@@ -51,9 +51,9 @@ def run_parts(
     """The same part by part, none of them drawn yet; `read` is how metrics are read."""
     leagues = sorted(run.leagues.glob("*/"))
     models = sorted(run.models.glob("*/")) if run.models.is_dir() else []
-    metrics = read or read_metrics
+    metrics, by_name = read or read_metrics, {folder.name: folder for folder in leagues}
     return [
-        Part(run.leagues.name, lambda: comparison_panel(leagues)),
+        Part(run.leagues.name, lambda: comparison_panel(by_name)),
         *(Part(_key(run, folder), partial(league_panels, folder)) for folder in leagues),
         Part(run.results.name, own),
         *(Part(_key(run, folder), partial(_model_panels, folder, metrics)) for folder in models),
@@ -78,20 +78,23 @@ def _model_panels(folder: Path, metrics: Callable[[Path], Sequence[MetricsLine]]
 
     A model without a step is told of by its evaluation, which is the game's to show.
     """
-    parts = sorted(path.parent for path in folder.rglob(ModelFolder(folder).metrics.name))
+    parts = metrics_in(folder)
     if not parts:
         return [] if ModelFolder(folder).evaluation.is_file() else training_panels(folder.name, [])
     return [
         panel
-        for part in parts
-        for panel in training_panels(_part_name(folder, part), metrics(part))
+        for steps, part in parts.items()
+        for panel in training_panels(" / ".join([folder.name, *steps]), metrics(part))
     ]
 
 
-def _part_name(folder: Path, part: Path) -> str:
-    """As hrl-xf, or hrl-xf / l3 for a part of it."""
-    steps = [step for step in part.relative_to(folder).parts if step != "model"]
-    return " / ".join([folder.name, *steps])
+def metrics_in(folder: Path) -> dict[tuple[str, ...], Path]:
+    """Where a model's metrics lie, or those of its parts by name: () or ("l3",)."""
+    parts = sorted(path.parent for path in folder.rglob(ModelFolder(folder).metrics.name))
+    return {
+        tuple(step for step in part.relative_to(folder).parts if step != "model"): part
+        for part in parts
+    }
 
 
 def trained_in(run: Run) -> set[str]:

@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from understudy.errors import InputError
 from understudy.studio.access import Access, Guard
+from understudy.studio.live.compare import compare_routes
 from understudy.studio.live.routes import live_routes, page_routes
 from understudy.studio.studio import Studio
 
@@ -31,7 +32,7 @@ def studio_app(studio: Studio, access: Access) -> Guard:
             await to_thread.run_sync(studio.maker.close)
 
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
-    for routes in (live_routes, page_routes):
+    for routes in (live_routes, compare_routes, page_routes):
         app.include_router(routes(studio))
 
     @app.get("/assets/{name}")

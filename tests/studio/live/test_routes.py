@@ -108,3 +108,14 @@ def test_long_metrics_are_glanced_at_first_and_then_read(here, monkeypatch):
             break
     assert drawing.FIRST_LOOK not in page
     assert "imitate: loss" in page
+
+
+def test_a_comparison_stands_in_its_address(here):
+    page = here.ask("/compare?run=a&run=quartz%2Fimitate&run=gone").text
+    assert "Leave out quartz/imitate" in page
+    assert "Not here (any more): gone" in page
+    assert "/compare/panels?run=a&amp;run=quartz%2Fimitate" in page
+    panels = here.ask("/compare/panels?run=a&run=quartz").text
+    assert "How they ended" in panels
+    assert here.ask("/compare/panels?run=..%2f..").status == 404
+    assert here.ask("/compare/panels?" + "run=a&" * 300).status == 422

@@ -47,7 +47,7 @@ const asked = new WeakSet();
 function ask(part) {
   if (asked.has(part) || part.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")) return;
   asked.add(part);
-  setTimeout(() => asked.delete(part), 400);
+  setTimeout(() => asked.delete(part), Number(part.dataset.every ?? 400));
   if (part.matches("[hx-trigger~=load]")) {
     htmx.ajax("GET", part.getAttribute("hx-get"), { source: part, target: part, swap: "innerHTML" });
   } else {
