@@ -101,9 +101,9 @@ def test_the_command_writes_one_page(runs, tmp_path):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        (["nowhere"], "there is no run"),
-        (["a"], "name two runs"),
-        (["a/recordings"], "is not a run"),
+        ("nowhere", "there is no run"),
+        ("a", "name two runs"),
+        ("a/recordings", "is not a run"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(runs, tmp_path, name, words):
