@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from understudy.cli.studio import verb_of
 from understudy.studio.access import Access
 from understudy.studio.app import studio_app
 from understudy.studio.server import hosts_of, listen, server_of
@@ -68,7 +69,7 @@ def served(*places, **told):
     listening = listen("127.0.0.1", 0)
     port = listening.getsockname()[1]
     access = Access(hosts_of("127.0.0.1", port), cookie=f"understudy-{port}")
-    studio = Studio.of(list(places), **told)
+    studio = Studio.of(list(places), verb_of, **told)
     ready = threading.Event()
     server = server_of(studio_app(studio, access), ready.set)
     loop = asyncio.new_event_loop()

@@ -6,7 +6,10 @@ from typing import Annotated
 
 import typer
 
+from understudy import games
 from understudy.errors import InputError
+from understudy.extras import lacking
+from understudy.terminal.commands import Command, added_options, typed
 from understudy.terminal.secret import secret
 
 SHORTEST_TOKEN = 20
@@ -28,6 +31,9 @@ def studio(
             help="A file with the token that opens it, or - to be asked. [default: a new one]"
         ),
     ] = None,
+    cores: Annotated[
+        int | None, typer.Option(help="That its jobs may keep busy. [default: all]", min=1)
+    ] = None,
     look: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = False,
 ) -> None:
     """Serve runs to the browser: look on while they train, compare, start, play against them.
@@ -45,9 +51,7 @@ def studio(
         from understudy.studio.server import hosts_of, listen, serve
         from understudy.studio.studio import Studio
     except ImportError as missing:
-        raise InputError(
-            f"the studio needs {missing.name}. Install it: pip install 'understudy[studio]'"
-        ) from missing
+        raise InputError(lacking("understudy studio", str(missing.name))) from missing
     given, places = _own_token(token, host), runs or [RUNS]
     for place in places:
         if not place.is_dir():
@@ -64,7 +68,27 @@ def studio(
         if look:
             webbrowser.open(f"{address}?token={access.token}")
 
-    serve(studio_app(Studio.of(places), access), listening, ready)
+    studio = Studio.of(places, verb_of, cores)
+    serve(studio_app(studio, access), listening, ready)
+
+
+def verb_of(verb: str, game: str) -> Command:
+    """The command of a verb for a game, with all its options in its signature."""
+    from understudy.cli import commands
+    from understudy.cli.league import league
+
+    shared: dict[str, Command] = {
+        "encode": commands.encode,
+        "train": commands.train,
+        "league": league,
+    }
+    if verb not in shared:
+        brought = games.commands(game).verbs
+        if verb not in brought:
+            raise InputError(f"{game} has no {verb}; it has {', '.join([*brought, *shared])}")
+        return typed(brought[verb])
+    told = [] if verb == "league" else commands.options_of_games(verb)
+    return typed(shared[verb], [option for each in told for option in added_options(each)])
 
 
 def _own_token(where: str | None, host: str) -> str | None:

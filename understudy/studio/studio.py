@@ -1,8 +1,11 @@
 """All that the addresses of one studio work with."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import loky
 
 from understudy.studio.live.catalogue import Catalogue
 from understudy.studio.live.drawing import Drawings
@@ -10,6 +13,12 @@ from understudy.studio.live.reading import Reading
 from understudy.studio.live.watch import Watch
 from understudy.studio.look.maker import Maker
 from understudy.studio.pages import Pages
+from understudy.studio.work.jobs import Jobs
+from understudy.studio.work.queue import Queue
+
+KEPT = ".studio"
+"""The folder beside the runs where the studio keeps jobs and pages."""
+Command = Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -22,11 +31,17 @@ class Studio:
     reading: Reading
     maker: Maker
     pages: Pages
+    queue: Queue
+    command: Callable[[str, str], Command]
+    """The command of a verb for a game, by its signature."""
 
     @staticmethod
-    def of(places: Sequence[Path]) -> "Studio":
-        """A studio of the runs in some folders."""
+    def of(
+        places: Sequence[Path], command: Callable[[str, str], Command], cores: int | None = None
+    ) -> "Studio":
+        """A studio of the runs in some folders; by default it may use all cores."""
         catalogue = Catalogue(places)
         watch, drawings = Watch(catalogue), Drawings()
         reading = Reading(drawings, watch)
-        return Studio(catalogue, watch, drawings, reading, Maker(), Pages())
+        queue = Queue(Jobs(catalogue.home / KEPT / "jobs"), watch, cores or int(loky.cpu_count()))
+        return Studio(catalogue, watch, drawings, reading, Maker(), Pages(), queue, command)

@@ -80,17 +80,11 @@ class Watch:
                 one.tell(what)
 
     async def run(self) -> None:
-        """Go on until `stop`."""
-        watching = asyncio.create_task(self._files())
-        looking = asyncio.create_task(self._clock())
-        await self._stop.wait()
-        for task in (watching, looking):
-            task.cancel()
-        await asyncio.gather(watching, looking, return_exceptions=True)
-
-    def stop(self) -> None:
-        """No more."""
-        self._stop.set()
+        """Go on until cancelled."""
+        try:
+            await asyncio.gather(self._files(), self._clock())
+        finally:
+            self._stop.set()
 
     async def _files(self) -> None:
         places = [place for place in self.catalogue.places if place.is_dir()]
