@@ -22,6 +22,14 @@ from pathlib import Path
 
 CLASS = "Exported"
 LEVELS = (2, 3, 4)
+NOT_NEEDED = ["understudy", "torch", "numba", "safetensors", "msgspec", "scml_agents"]
+BLOCKED = f"""
+import runpy, sys
+for module in {NOT_NEEDED}:
+    sys.modules[module] = None
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 
 
 def main():
@@ -36,6 +44,7 @@ def main():
     parser.add_argument("--worlds", type=int, default=6)
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--no-tournament", action="store_true")
+    parser.add_argument("--blocked", action="store_true", help="have this Python do as if")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if not compare(told, Path(folder)):
@@ -52,7 +61,8 @@ def compare(told, folder):
     zipfile.ZipFile(made.path).extractall(folder)
     agent = folder / CLASS / "agent.py"
     print(f"{made.path.name}: {made.files} files, {made.size / 1e6:.2f} MB, {made.track}")
-    print(f"the other Python lacks: {', '.join(lacking(told.python)) or 'nothing'}")
+    if not told.blocked:
+        print(f"the other Python lacks: {', '.join(lacking(told.python)) or 'nothing'}")
     there, here = folder / "there.jsonl", folder / "here.jsonl"
     seconds = {}
     for python, code, target in (
@@ -60,7 +70,8 @@ def compare(told, folder):
         (sys.executable, f"original:{weights}", here),
     ):
         began = time.perf_counter()
-        call(python, "play", code, target, told.worlds, told.steps)
+        blocked = told.blocked and target is there
+        call(python, "play", code, target, told.worlds, told.steps, blocked=blocked)
         seconds[target.stem] = time.perf_counter() - began
     same, total = equal(there.read_text().splitlines(), here.read_text().splitlines())
     print(f"{same:,} of {total:,} decisions are the same in {told.worlds} worlds of scml")
@@ -70,12 +81,13 @@ def compare(told, folder):
     return same == total > 0
 
 
-def call(python, half, agent, target, worlds, steps):
+def call(python, half, agent, target, worlds, steps, blocked=False):
     """Run the other half of this file, with nothing of this checkout on its path."""
+    before = ["-c", BLOCKED] if blocked else []
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     clean |= {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
     subprocess.run(
-        [python, __file__, half, agent, str(target), str(worlds), str(steps)],
+        [python, *before, __file__, half, agent, str(target), str(worlds), str(steps)],
         check=True,
         env=clean,
         cwd=tempfile.gettempdir(),
@@ -84,10 +96,9 @@ def call(python, half, agent, target, worlds, steps):
 
 def lacking(python):
     """Which of these the other Python cannot import."""
-    names = ["understudy", "torch", "numba", "safetensors", "msgspec", "scml_agents"]
     code = "import importlib.util as u, sys; print([n for n in sys.argv[1:] if not u.find_spec(n)])"
     found = subprocess.run(
-        [python, "-I", "-c", code, *names], capture_output=True, text=True, check=True
+        [python, "-I", "-c", code, *NOT_NEEDED], capture_output=True, text=True, check=True
     )
     return json.loads(found.stdout.replace("'", '"'))
 

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from understudy import extras, games
 from understudy.cli import commands
 from understudy.cli.demo import demo
+from understudy.cli.export import export
 from understudy.cli.league import league
 from understudy.cli.selftest import selftest
 from understudy.cli.setup import setup
@@ -95,7 +96,7 @@ def app() -> typer.Typer:
             _with_options(tune),
         ),
         *(commands.evaluate, commands.report, commands.check, commands.replay, commands.recipes),
-        *(demo, selftest, setup),
+        *(export, demo, selftest, setup),
     )
     for command in every:
         made.command()(typed(command))
