@@ -17,6 +17,7 @@ from understudy.cli.export import export
 from understudy.cli.league import league
 from understudy.cli.selftest import selftest
 from understudy.cli.setup import setup
+from understudy.cli.studio import studio
 from understudy.cli.tune import tune
 from understudy.data.integrity.locks import released
 from understudy.errors import InputError
@@ -95,8 +96,15 @@ def app() -> typer.Typer:
             _with_options(commands.train),
             _with_options(tune),
         ),
-        *(commands.evaluate, commands.report, commands.check, commands.replay, commands.recipes),
-        *(export, demo, selftest, setup),
+        *(
+            commands.evaluate,
+            commands.report,
+            commands.compare,
+            commands.check,
+            commands.replay,
+            commands.recipes,
+        ),
+        *(export, studio, demo, selftest, setup),
     )
     for command in every:
         made.command()(typed(command))

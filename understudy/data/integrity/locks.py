@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from understudy.data.files import cannot_write
 from understudy.data.integrity.flock import lock
@@ -93,6 +93,42 @@ def released(command: Callable[P, R]) -> Callable[P, R]:
             release_all()
 
     return call
+
+
+class Writer(NamedTuple):
+    """Who has claimed a folder and not released it."""
+
+    pid: int
+    host: str
+    since: str
+    alive: bool
+    """Of a process on another machine this cannot be known; it is believed to be."""
+
+
+def writer_of(folder: Path) -> Writer | None:
+    """Who writes to a folder, or died while it did; None where nobody does. Holds nothing up."""
+    path = _lock_of(folder)
+    try:
+        about = json.loads(path.read_bytes())
+        pid, host, since = int(about["pid"]), str(about["host"]), str(about["since"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return Writer(pid, host, since, host != socket.gethostname() or is_alive(pid))
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is such a process; one that has ended and waits for its parent is none."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return True
+    return not state or state[0] != "Z"
 
 
 def _lock_of(folder: Path) -> Path:
