@@ -26,6 +26,8 @@ COMMANDS = {
     "tune scml steward --workers 0": ("scml", "[scml]"),
     "verify scml --workers 0": ("scml", "[scml]"),
     "setup scml-agents": ("scml", "[scml]"),
+    "export scml HRL": ("scml", "[scml]"),
+    "export arena imitate --onnx": ("onnx", "[onnx]"),
     "record arena --matches 4 --workers tcp://127.0.0.1:9": ("distributed", "[dask]"),
     "record openspiel:leduc_poker --matches 2 --workers 0": ("pyspiel", "[openspiel]"),
     "recipes openspiel:leduc_poker": ("pyspiel", "[openspiel]"),

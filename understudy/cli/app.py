@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from understudy import extras, games
 from understudy.cli import commands
 from understudy.cli.demo import demo
+from understudy.cli.export import export
 from understudy.cli.league import league
 from understudy.cli.selftest import selftest
 from understudy.cli.setup import setup
@@ -103,7 +104,7 @@ def app() -> typer.Typer:
             commands.replay,
             commands.recipes,
         ),
-        *(studio, demo, selftest, setup),
+        *(export, studio, demo, selftest, setup),
     )
     for command in every:
         made.command()(typed(command))

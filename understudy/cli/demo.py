@@ -38,7 +38,7 @@ def demo(
             part.play()
     for part in (one for one in parts if one not in done):
         missing = next(module for module in part.needs if not is_there(module))
-        print(f"Left out: {part.title}. {lacking('it', module=missing).capitalize()}")
+        print(f"Left out: {part.title}. {lacking('It', missing)}")
     pages = [page for part in done for page in part.pages]
     print(f"\nOpen {', '.join(map(str, pages))}: no network needed.")
 
