@@ -189,7 +189,11 @@ def test_encode_names_the_recording_it_cannot_read_and_keeps_the_rest(harm, word
     assert sorted(path.name for path in (run / "samples").iterdir()) == [
         "manifest.json",
         *(f"moves-{key}.parquet" for key in ("00000", "00002", "00003")),
+        "tasks.json",
     ]
+    told = json.loads((run / "samples" / "tasks.json").read_text())
+    assert (told["total"], told["table"], list(told["failed"])) == (4, "moves", ["00001"])
+    assert words[0] in told["failed"]["00001"]
 
 
 def test_the_cure_for_a_cut_recording_works(run, finished):

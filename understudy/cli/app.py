@@ -10,11 +10,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from understudy import games
+from understudy import extras, games
 from understudy.cli import commands
 from understudy.cli.demo import demo
+from understudy.cli.export import export
 from understudy.cli.league import league
 from understudy.cli.selftest import selftest
+from understudy.cli.setup import setup
+from understudy.cli.studio import studio
 from understudy.cli.tune import tune
 from understudy.data.integrity.locks import released
 from understudy.errors import InputError
@@ -93,8 +96,15 @@ def app() -> typer.Typer:
             _with_options(commands.train),
             _with_options(tune),
         ),
-        *(commands.evaluate, commands.report, commands.check, commands.replay, commands.recipes),
-        *(demo, selftest),
+        *(
+            commands.evaluate,
+            commands.report,
+            commands.compare,
+            commands.check,
+            commands.replay,
+            commands.recipes,
+        ),
+        *(export, studio, demo, selftest, setup),
     )
     for command in every:
         made.command()(typed(command))
@@ -131,6 +141,9 @@ class OneLine(TyperGroup):
         """What the command returns; InputError for a file or disk that fails."""
         try:
             return super().invoke(ctx)
+        except ModuleNotFoundError as failure:
+            mistake = extras.cured(failure, f"understudy {ctx.invoked_subcommand}")
+            raise mistake or failure from failure
         except EOFError as failure:  # typer would say that somebody had stopped it
             from understudy.workers.attempt import line_of
 
@@ -235,7 +248,7 @@ def _run(stopped: list[int]) -> None:
         sys.exit(128 + (stopped or [signal.SIGINT])[0])
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to be said
-        sys.exit(128 + signal.SIGPIPE)
+        sys.exit(128 + getattr(signal, "SIGPIPE", 13))
     except Exception as problem:
         if hasattr(problem, "format_message"):  # click's own words on a wrong option
             where = getattr(getattr(problem, "ctx", None), "command_path", "")

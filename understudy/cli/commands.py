@@ -231,6 +231,27 @@ def report(
     show(report_stage.report(Run.existing(run), out), look)
 
 
+def compare(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Runs, or models: RUN/models/NAME.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path(
+        "compare.html"
+    ),
+    look: OpenOption = False,
+) -> None:
+    """Write one page that shows runs or models side by side.
+
+    What differs in their settings, their curves over each other, and who is stronger where they
+    played the same seeds.
+
+    Example: understudy compare runs/arena runs/other -o compare.html --open
+    """
+    from understudy.pipeline import report as report_stage
+
+    show(report_stage.compare(runs, out), look)
+
+
 def check(
     run: Annotated[Path, typer.Argument(help="The run's folder.")],
     json: JsonOption = False,

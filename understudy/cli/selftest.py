@@ -1,5 +1,6 @@
 """`selftest`: the program attacks itself and says what came of it."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +37,8 @@ def selftest(
     from understudy.trust.campaign import COLUMNS, campaign
     from understudy.trust.kinds import KINDS
 
+    if not hasattr(os, "fork"):
+        raise InputError("selftest kills and forks processes as only Linux and macOS can")
     chosen = only.split(",") if only else list(KINDS)
     if unknown := [name for name in chosen if name not in KINDS]:
         raise InputError(f"there is no attack '{unknown[0]}'; there is {', '.join(KINDS)}")

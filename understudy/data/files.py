@@ -2,13 +2,13 @@
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from understudy.data.integrity.flock import lock
 from understudy.errors import InputError
 
 ASIDE = ".part"  # suffix of a file still being written
@@ -21,7 +21,7 @@ def writing(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield aside
-        with aside.open("rb") as written:
+        with aside.open("r+b") as written:  # Windows flushes only what may be written
             os.fsync(written.fileno())
         aside.replace(path)
     except OSError as failure:
@@ -37,7 +37,7 @@ def append_line(path: Path, line: str) -> None:
     try:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock(file, wait=True)
             before = os.fstat(file).st_size
             if os.write(file, told) < len(told):
                 os.ftruncate(file, before)
@@ -58,8 +58,7 @@ def cannot_write(path: Path, failure: OSError) -> InputError:
 
 def write_text(path: Path, text: str) -> None:
     """Write a small text file whole."""
-    with writing(path) as aside:
-        aside.write_text(text)
+    write_bytes(path, text.encode())  # the same bytes on every system
 
 
 def write_bytes(path: Path, content: bytes) -> None:

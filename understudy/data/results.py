@@ -1,17 +1,19 @@
 """Who met whom and how it ended: one row per player per match, and win rates with intervals."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from understudy.data import shards
 from understudy.data.arrays import Array
 from understudy.data.runs import Run
 from understudy.data.schema import Column, Table
-from understudy.data.stats import Estimate, as_share, cluster_bootstrap
+from understudy.data.stats import Estimate, as_share, cluster_bootstrap, paired_difference
 
 SHARED = (
     Column("match", pa.string(), "which match"),
@@ -124,3 +126,51 @@ def win_rates(results: pa.Table, *, seed: int = 0, resamples: int = 1000) -> lis
 def _share(values: Array, cluster: Array, seed: int, resamples: int) -> Estimate:
     found = cluster_bootstrap(values, cluster, seed=seed, resamples=resamples)
     return as_share(found, float(values.sum()), len(values))
+
+
+class Paired(NamedTuple):
+    """How two players differ where all else was equal."""
+
+    against: str
+    """Whom both met; "the same company" where there were several."""
+    gap: Estimate
+    """The first one's score less the other's."""
+
+
+FEWEST_SEEDS = 5
+"""That must be shared: drawing from fewer says nothing."""
+_COMPANY = ("field", "run", "level", "levels")
+"""Columns that tell places of one seed and slot apart, in games of many."""
+
+
+def paired_scores(
+    one: pa.Table, other: pa.Table, player: str, rival: str, *, seed: int = 0
+) -> Iterator[Paired]:
+    """`player` in one table beside `rival` in the other, at seeds and slots that both played.
+
+    Of a game of two, opponent by opponent. A difference is that of the means of one place; places
+    of one seed are drawn together.
+    """
+    mine, theirs = _places(one, player), _places(other, rival)
+    shared = mine.keys() & theirs.keys()
+    for against in sorted({key[0] for key in shared}):
+        keys = sorted(key for key in shared if key[0] == against)
+        seeds = np.array([key[1] for key in keys])
+        if len(set(seeds.tolist())) >= FEWEST_SEEDS:
+            ours, others = (
+                np.array([np.mean(where[key]) for key in keys]) for where in (mine, theirs)
+            )
+            gap = paired_difference(ours, others, seeds, seed=seed)
+            yield Paired(against, Estimate(gap.value, gap.low, gap.high, len(keys)))
+
+
+def _places(table: pa.Table, player: str) -> dict[tuple[Any, ...], list[float]]:
+    """A player's scores by where it stood: opponent or company, seed, slot, and what else."""
+    rows = table.filter(pc.equal(table["player"], player)).to_pylist()
+    found = dict[tuple[Any, ...], list[float]]()
+    for row in rows:
+        if row.get("competes", True) and np.isfinite(row["score"]):
+            key = row.get("opponent") or "the same company", row["seed"], row["slot"]
+            company = tuple(row[name] for name in _COMPANY if name in row)
+            found.setdefault((*key, *company), []).append(row["score"])
+    return found

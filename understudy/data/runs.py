@@ -1,7 +1,7 @@
 """Where everything of a run lies; `manifests.py` says how it was made.
 
     runs/NAME/recordings/  samples/  models/RECIPE/  results/  leagues/RECIPE/  tuning/RECIPE/
-              splits/  downloads/  trace.jsonl  record.log  report.html
+              splits/  downloads/  trace.jsonl  record.log  notes.json  report.html
 
 Each of these folders has a `manifest.json`. Only this module knows the paths.
 """
@@ -28,6 +28,11 @@ CSV = "csv"
 """Beside recordings: the same for other programs."""
 RECORD, COMPETE = 0, 1
 """What a match is for; no match of one purpose shares its seed with one of the other."""
+
+
+def tasks_file(folder: Path) -> Path:
+    """How many tasks a stage that works in this folder has, and why some of them failed."""
+    return folder / "tasks.json"
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,11 @@ class Run:
     def log(self) -> Path:
         """What recording says when it goes on in the background."""
         return self.folder / "record.log"
+
+    @property
+    def notes(self) -> Path:
+        """What a person says of it: tags and a note."""
+        return self.folder / "notes.json"
 
     def model(self, recipe: str) -> Path:
         """What one recipe yielded."""

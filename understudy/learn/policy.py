@@ -8,7 +8,7 @@ code.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,44 +26,11 @@ from understudy.errors import InputError
 from understudy.learn.checkpoint import no_number
 from understudy.learn.distributions import Layout, MaskedCategorical
 from understudy.learn.networks import GRU, linear, mlp
+from understudy.learn.policy_shape import SHAPE_KEY as SHAPE_KEY
+from understudy.learn.policy_shape import PolicyShape as PolicyShape
+from understudy.learn.policy_shape import difference
 
-SHAPE_KEY = "understudy.policy"
 _NOW = {"spread": "std"}  # tensors of weights written under another name before
-
-
-@dataclass(frozen=True)
-class PolicyShape:
-    """All that decides which weights fit a policy."""
-
-    features: tuple[str, ...]
-    heads: dict[str, int]
-    """The number of options of each head, in order."""
-    hidden: tuple[int, ...]
-    """Widths of the hidden layers. More or wider: finer play, slower to train and to run."""
-    memory: int = 0
-    """Units of the recurrent core. 0: it remembers nothing of a match but what it sees now."""
-    plans: int = 0
-    """Rows of the table from which a plan is drawn for each match. 0: it plays without."""
-    plan_width: int = 0
-    """Numbers in a plan."""
-
-    def to_json(self) -> str:
-        """As it is written into files."""
-        return json.dumps(asdict(self))
-
-    @staticmethod
-    def from_json(text: str) -> "PolicyShape":
-        """The inverse of `to_json`; ValueError if `text` is something else."""
-        try:
-            found = json.loads(text)
-            return PolicyShape(
-                tuple(map(str, found["features"])),
-                {str(head): int(size) for head, size in found["heads"].items()},
-                tuple(map(int, found["hidden"])),
-                *(int(found.get(name, 0)) for name in ("memory", "plans", "plan_width")),
-            )
-        except (KeyError, TypeError, AttributeError) as failure:
-            raise ValueError(f"not the shape of a policy: {text[:60]}") from failure
 
 
 class Output(NamedTuple):
@@ -281,23 +248,6 @@ def load_policy(
     return policy.eval()
 
 
-def difference(shape: PolicyShape, expected: Decisions) -> str:
-    """Why a policy of this shape cannot decide as `expected`, in words; "" if it can."""
-    game = expected.table.game
-    old, new = shape.features, expected.features
-    if len(old) != len(new):
-        changed = [f"without {name}" for name in old if name not in new]
-        changed += [f"with {name}" for name in new if name not in old]
-        few = ", ".join([*changed[:3], *(["..."] if len(changed) > 3 else [])])
-        return f"made for {len(old)} features, the {game} now has {len(new)} ({few})"
-    for number, (was, now) in enumerate(zip(old, new, strict=True)):
-        if was != now:
-            return f"made for '{was}' as feature {number}, the {game} now has '{now}' there"
-    if list(shape.heads.items()) != list(expected.heads.items()):
-        return f"made for {_listed(shape.heads)}, the {game} now has {_listed(expected.heads)}"
-    return ""
-
-
 def misfits(network: nn.Module, tensors: Mapping[str, Tensor]) -> str:
     """The first tensor that is not what the network needs, in words; "" if all fit."""
     needed = {key: tuple(value.shape) for key, value in network.state_dict().items()}
@@ -306,10 +256,6 @@ def misfits(network: nn.Module, tensors: Mapping[str, Tensor]) -> str:
         if needed.get(key) != found.get(key):
             return f"'{key}' is {found.get(key, 'missing')}, not {needed.get(key, 'known')}"
     return no_number(tensors)
-
-
-def _listed(heads: Mapping[str, int]) -> str:
-    return "heads " + ", ".join(f"{head} ({size})" for head, size in heads.items())
 
 
 def _train_again(folder: Path, expected: Decisions | None) -> str:

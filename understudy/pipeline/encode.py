@@ -38,7 +38,8 @@ def encode(
     trained model whose goals are filled in. A shard is made again only if its recording, or what it
     must know of others, has changed.
     """
-    workers.parse(worker)  # before anything is written
+    game.require()  # before anything is written
+    workers.parse(worker)
     if game.encode is None:
         raise InputError(f"{game.name} has nothing to be encoded into")
     fill = _filler(game, goals)

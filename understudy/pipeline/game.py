@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from understudy import extras
 from understudy.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:  # these take seconds to import; `--help` should not
@@ -59,6 +60,29 @@ class Imported(NamedTuple):
     """FILE:LINE: what is wrong, for every line left out."""
     missing: Mapping[str, int] = MappingProxyType({})
     """Counts of what it does not say, by what that is."""
+
+
+class Shown(NamedTuple):
+    """Something recorded that can be looked into, and what to say of it in a list."""
+
+    key: str
+    players: str
+    said: str
+    """How it ended, how long it was."""
+    mark: str = ""
+    """Where on its page to begin: what follows a # in an address."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A kind of thing to look into."""
+
+    about: str
+    """One line for people."""
+    find: "Callable[[Run], Iterable[Shown]]"
+    """All there are in a run."""
+    page: "Callable[[Run, str], str]"
+    """One by its key, as a page of its own."""
 
 
 class Awaited:
@@ -129,6 +153,8 @@ class Game:
     """What a report shows of this game besides the tables every game has."""
     replay: "Callable[[Run, str], str] | None" = None
     """A page that shows one recorded match of a run."""
+    looks: "Callable[[], Mapping[str, Look]]" = dict
+    """What of a run can be looked into, by name."""
     fill: "Callable[[Path, Path], None] | None" = None
     """Fill what a trained model predicts into the samples of a folder, for other models."""
     read_logs: "Callable[[Path], Iterable[Imported | Awaited]] | None" = None
@@ -137,6 +163,8 @@ class Game:
     """What encoding one shard must know of all the others: tables to add to its own, by shard."""
     league: "Callable[[], League] | None" = None
     """How its players improve against each other, and the recipes for that; None: no leagues."""
+    needs: tuple[str, ...] = ()
+    """Modules beyond the core's without which it is neither played nor learnt."""
 
     def recipe(self, name: str) -> "Recipe":
         """A recipe by its name in `recipes.py`."""
@@ -147,6 +175,10 @@ class Game:
                 f"{self.name} has no recipe '{name}'{near}; it has {', '.join(recipes)}"
             )
         return recipes[name]
+
+    def require(self) -> None:
+        """InputError where a package is missing that it needs; before anything is written."""
+        extras.require(self.needs, f"the game {self.name}")
 
     def table(self, name: str) -> "Table":
         """A declared table by name."""

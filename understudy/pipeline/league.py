@@ -17,6 +17,8 @@ import pyarrow as pa
 from understudy import workers
 from understudy.data import shards
 from understudy.data.files import write_text
+from understudy.data.integrity.json_files import read_json
+from understudy.data.integrity.shapes import Named
 from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import LeagueFolder, Run
 from understudy.data.stats import Estimate
@@ -66,7 +68,8 @@ def league(
     the run under `name`, by default that of the recipe. `told` hears how it stands and how many
     rounds there are, at the beginning and after every round.
     """
-    workers.parse(worker)  # before anything is written
+    game.require()  # before anything is written
+    workers.parse(worker)
     season = season_of(
         *(game, run, recipe),
         settings=settings,
@@ -80,6 +83,7 @@ def league(
 
     def tell(state: State) -> None:
         board.told(state)
+        _summarise_so_far(season, state)
         told(state, season.recipe.rounds)
 
     state = season.run(resume=resume, told=tell)
@@ -96,6 +100,14 @@ def league(
     members = {one.name: one.player_ref for one in fresh.values()}
     LeagueReplays(game, season, members, [*hunts, *lines]).write(summary["highlights"])
     return summary
+
+
+def _summarise_so_far(season: Season, state: State) -> None:
+    """A summary after every round, for whoever looks on; best responses are measured at the end."""
+    path = LeagueFolder(season.folder).summary
+    known = read_json(path, Named, "Run the same league again") if path.is_file() else None
+    if state.history and (known or {}).get("rounds") != state.round:
+        write_summary(season.folder, summarise(state, read_lines(season.folder), {}))
 
 
 def season_of(
@@ -349,4 +361,7 @@ def _link(link: Path, target: Path) -> None:
     if not link.exists():
         link.parent.mkdir(parents=True, exist_ok=True)
         link.unlink(missing_ok=True)
-        link.symlink_to(target.resolve(), target_is_directory=True)
+        try:
+            link.symlink_to(target.resolve(), target_is_directory=True)
+        except OSError:  # Windows asks for a right that few have
+            shutil.copytree(target, link)

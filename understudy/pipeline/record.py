@@ -39,7 +39,8 @@ def play(
     quiet: bool,
 ) -> None:
     """Have a schedule played into a folder: recordings and results."""
-    workers.parse(worker)  # before anything is written
+    game.require()  # before anything is written
+    workers.parse(worker)
     begin(folder, stage, schedule.settings, resume=resume, growing=schedule.growing)
     path = folder.resolve()
     tasks = {

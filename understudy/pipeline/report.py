@@ -1,11 +1,19 @@
-"""A run, or one match of it, as a page."""
+"""A run, one match of it, or several runs beside each other, as a page."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from understudy.data.files import write_text
+from understudy.data.results import results_of
 from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
 from understudy.pipeline.game import Game, load
+
+if TYPE_CHECKING:
+    from understudy.report.compare import Read, Results, Subject
+    from understudy.report.page import Panel
 
 
 def report(run: Run, out: Path | None = None) -> Path:
@@ -62,3 +70,56 @@ def game_of(run: Run) -> Game:
         f"{run.folder} is not a run: no stage has left a manifest there. "
         f"Begin one: understudy record GAME --out {run.folder}"
     )
+
+
+# --- Side by side --------------------------------------------------------------------------------
+
+
+def compare(places: Sequence[Path], out: Path) -> Path:
+    """Runs or models side by side on one page that works offline; where it was written."""
+    from understudy.report.page import page
+
+    subjects = subjects_of(places)
+    title = " beside ".join(one.label for one in subjects)
+    write_text(out, page("Compared", title, compared(subjects), f"{title} · compared"))
+    return out
+
+
+def subjects_of(places: Sequence[Path]) -> "list[Subject]":
+    """Runs, and models given by their folders; at least two things must be there to compare."""
+    from understudy.report.compare import Subject
+
+    found = list[Subject]()
+    names = Counter(place.resolve().name for place in places)
+    for place in dict.fromkeys(place.resolve() for place in places):
+        run, model = Run.existing(place), None
+        if place.parent.name == Run(place).models.name and read_manifest(place) is not None:
+            run, model = Run(place.parent.parent), place.name
+        else:
+            game_of(run)  # which refuses what is no run
+        unique = names[place.name] == 1
+        label = place.name if unique else "/".join(place.parts[-3:] if model else place.parts[-2:])
+        found.append(Subject(label, run, model))
+    if sum(max(1, len(one.models())) for one in found) < 2:
+        raise InputError("name two runs or more to compare, or models: RUN/models/NAME")
+    return found
+
+
+def compared(subjects: "Sequence[Subject]", read: "Read | None" = None) -> "list[Panel]":
+    """What there is to compare of them; `read` is how metrics are read."""
+    from understudy.report.compare import compare_panels
+    from understudy.report.run import read_metrics
+
+    played = {one.label: _results(one.run) for one in subjects}
+    return compare_panels(subjects, played, read or read_metrics)
+
+
+def _results(run: Run) -> "Results":
+    """All results of a run, with the settings they were played with."""
+    tables = results_of(run, game_of(run).results)
+    manifests = {name: read_manifest(run.result(name)) for name in tables}
+    return {
+        name: (manifest["settings"], tables[name])
+        for name, manifest in manifests.items()
+        if manifest is not None
+    }

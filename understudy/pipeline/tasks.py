@@ -1,5 +1,6 @@
 """What the stages share: tasks for workers, each of which leaves shards behind."""
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,11 +10,17 @@ import pyarrow as pa
 
 from understudy import workers
 from understudy.data import shards
+from understudy.data.integrity.json_files import write_json
+from understudy.data.runs import tasks_file
 from understudy.data.schema import Table
 from understudy.errors import InputError
+from understudy.redaction import redacted_text
 
 Workers = str | int | None
 """How many processes; 0: this one; tcp://HOST:PORT: a Dask cluster; None: one per core."""
+
+MOST_REASONS = 50
+"""That are written down where tasks fail."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,16 @@ class Task:
     players: frozenset[str] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     surveyed: Mapping[str, pa.Table] = field(default_factory=dict)
+
+
+def tell_of_tasks(
+    folder: Path, table: str, total: int, failed: Mapping[str, str] | None = None
+) -> None:
+    """Write down how many tasks there are, and why some failed, for whoever looks on.
+
+    A task is done when its shard of `table` is there.
+    """
+    write_json(tasks_file(folder), {"total": total, "table": table, "failed": failed or {}})
 
 
 def work(
@@ -46,6 +63,7 @@ def work(
     One that ended the process it ran in is tried once more as `again` makes it.
     """
     folder = next(iter(tasks.values())).target
+    tell_of_tasks(folder, tables[0].name, len(tasks))
 
     def is_there(key: str) -> bool:
         return all(shards.shard_path(folder, table, key).is_file() for table in tables)
@@ -71,6 +89,9 @@ def work(
         failed = [one for one in (*failed, *outcomes) if one.error is not None]
         failed = [one for one in failed if one.key not in hurt or one in outcomes]
     if failed:
+        reasons = {one.key: redacted_text(str(one.error)) for one in failed[:MOST_REASONS]}
+        with contextlib.suppress(InputError):  # the disk may be full; that is told below
+            tell_of_tasks(folder, tables[0].name, len(tasks), reasons)
         raise InputError(
             f"{len(failed)} of {len(tasks)} tasks failed, the first ({failed[0].key}) because: "
             f"{failed[0].error}. The others are kept; the same command tries these again"

@@ -45,6 +45,7 @@ def train(
     from understudy.learn.base import usable_device  # torch takes seconds to import
 
     usable_device(device)  # these refuse before the model's folder is claimed, or deleted
+    game.require()
     workers.parse(worker)
     out = _model(game, run, recipe, name)
     chosen = asked_for(game, run, recipe, settings, options or TrainOptions())

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from understudy import workers
+from understudy import extras, workers
 from understudy.data.files import read_bytes, write_text
 from understudy.data.integrity.json_files import (
     fitting_together,
@@ -36,8 +36,6 @@ from understudy.pipeline.players import resolve
 from understudy.pipeline.record import play
 from understudy.pipeline.tasks import Workers
 from understudy.pipeline.train import asked_for, fitted
-
-NEEDS_OPTUNA = 'understudy tune needs Optuna ({}). Install it: pip install "understudy[tune]"'
 
 
 @dataclass(frozen=True)
@@ -205,10 +203,9 @@ def tune(
 
 
 def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError as missing:
-        raise InputError(NEEDS_OPTUNA.format(missing)) from missing
+    extras.require(["optuna"], "understudy tune")
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
 

@@ -3,13 +3,24 @@
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
-  document.querySelectorAll(".chart.lines").forEach(crosshair);
-  document.querySelectorAll(".chart.lines").forEach(switches);
-  document.querySelectorAll("table.sortable").forEach(sortable);
+  dress(document);
   contents(document.querySelector("body > nav"));
-  reachable();
   window.addEventListener("resize", reachable);
 });
+
+// Parts of a live page come later, one by one: whoever puts one in sends this event to it.
+document.addEventListener("understudy:part", (event) => dress(event.target));
+
+function dress(part) {
+  for (const styled of part.querySelectorAll("[data-style]")) { // a live page allows no style attributes
+    styled.style.cssText = styled.dataset.style;
+    styled.removeAttribute("data-style");
+  }
+  part.querySelectorAll(".chart.lines").forEach(crosshair);
+  part.querySelectorAll(".chart.lines").forEach(switches);
+  part.querySelectorAll("table.sortable").forEach(sortable);
+  reachable();
+}
 
 // What can be scrolled sideways can be by keys, too.
 function reachable() {

@@ -43,12 +43,12 @@ class Panel:
 
 def page(title: str, subtitle: str, panels: Sequence[Panel], tab: str = "") -> str:
     """A whole page: header, contents bar, one card per panel; `tab` is the browser's title."""
-    names = _anchors([panel.title for panel in panels])
+    names = anchors([panel.title for panel in panels])
     links = "".join(
         f'<a href="#{name}">{escape(panel.title)}</a>'
         for name, panel in zip(names, panels, strict=True)
     )
-    cards = "".join(_card(name, panel) for name, panel in zip(names, panels, strict=True))
+    cards = "".join(card(name, panel) for name, panel in zip(names, panels, strict=True))
     told = [panel.finding for panel in panels if panel.finding][:MOST_FINDINGS]
     found = "".join(f'<p class="finding">{escape(line)}</p>' for line in told)
     body = (
@@ -111,7 +111,25 @@ def asset(name: str, package: str = "understudy.report") -> str:
     return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def _card(name: str, panel: Panel) -> str:
+def head_parts(heads: Sequence[str]) -> list[tuple[str, str]]:
+    """Each style and script of some heads once, in order: its kind and its text."""
+    return list(dict.fromkeys(part for head in heads for part in _HEAD_PART.findall(head)))
+
+
+def fragment(html: str) -> str:
+    """A part of a page that comes by itself, where style attributes are not allowed.
+
+    They stand in `data-style`, and `page.js` applies them.
+    """
+
+    def set_aside(tag: re.Match[str]) -> str:
+        return _STYLE.sub(r' data-style="\1"', tag[0])
+
+    return _TAG.sub(set_aside, html)
+
+
+def card(name: str, panel: Panel) -> str:
+    """One panel as it stands in a page, under a name for links."""
     note = f'<p class="note">{escape(panel.note)}</p>' if panel.note else ""
     return (
         f'<section id="{name}" class="card{" wide" if panel.wide else ""}">'
@@ -119,7 +137,7 @@ def _card(name: str, panel: Panel) -> str:
     )
 
 
-def _anchors(titles: Sequence[str]) -> list[str]:
+def anchors(titles: Sequence[str]) -> list[str]:
     """A name for each title that can stand in an address; equal titles get a number."""
     names: list[str] = []
     for title in titles:

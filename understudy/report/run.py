@@ -1,9 +1,10 @@
 """Panels for runs of any game: strength in pairs, training, samples, how it was made."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from understudy.data.integrity.json_files import read_lines
 from understudy.data.integrity.shapes import MetricsLine
@@ -15,6 +16,8 @@ from understudy.report.league.panels import comparison_panel, league_panels
 from understudy.report.page import Panel
 from understudy.report.training import training_panels
 
+MADE = "made"
+"""The part that says how everything was made."""
 MOST_NAMED = 4
 """Opponents in a sentence."""
 
@@ -24,41 +27,74 @@ def subtitle(game: str, about: str) -> str:
     return f"{game}: {about} · written {datetime.now():%Y-%m-%d %H:%M}"
 
 
+class Part(NamedTuple):
+    """Panels of a run that are drawn from one of its folders, and so change together."""
+
+    key: str
+    """Where that lies in the run."""
+    draw: Callable[[], list[Panel]]
+
+
 def run_panels(run: Run, own: Sequence[Panel]) -> list[Panel]:
     """Panels for whatever stages the run has been through.
 
     Leagues come first, then `own`, the game's.
     """
+    return [panel for part in run_parts(run, lambda: list(own)) for panel in part.draw()]
+
+
+def run_parts(
+    run: Run,
+    own: Callable[[], list[Panel]],
+    read: Callable[[Path], Sequence[MetricsLine]] | None = None,
+) -> list[Part]:
+    """The same part by part, none of them drawn yet; `read` is how metrics are read."""
     leagues = sorted(run.leagues.glob("*/"))
-    panels = [*comparison_panel(leagues), *(p for f in leagues for p in league_panels(f)), *own]
-    for folder in sorted(run.models.glob("*/")) if run.models.is_dir() else []:
-        panels += _model_panels(folder)
-    if (manifest := read_manifest(run.samples)) is not None and "facts" in manifest:
-        panels.append(samples_panel(manifest["facts"]["counts"]))
-    if made := provenance_panel(run):
-        panels.append(made)
-    return panels
+    models = sorted(run.models.glob("*/")) if run.models.is_dir() else []
+    metrics, by_name = read or read_metrics, {folder.name: folder for folder in leagues}
+    return [
+        Part(run.leagues.name, lambda: comparison_panel(by_name)),
+        *(Part(_key(run, folder), partial(league_panels, folder)) for folder in leagues),
+        Part(run.results.name, own),
+        *(Part(_key(run, folder), partial(_model_panels, folder, metrics)) for folder in models),
+        Part(run.samples.name, lambda: _samples_panels(run)),
+        Part(MADE, lambda: [panel for panel in [provenance_panel(run)] if panel is not None]),
+    ]
 
 
-def _model_panels(folder: Path) -> list[Panel]:
+def _key(run: Run, folder: Path) -> str:
+    return folder.relative_to(run.folder).as_posix()
+
+
+def _samples_panels(run: Run) -> list[Panel]:
+    manifest = read_manifest(run.samples)
+    if manifest is None or "facts" not in manifest:
+        return []
+    return [samples_panel(manifest["facts"]["counts"])]
+
+
+def _model_panels(folder: Path, metrics: Callable[[Path], Sequence[MetricsLine]]) -> list[Panel]:
     """How a model was trained; where its parts were trained one by one, how each was.
 
     A model without a step is told of by its evaluation, which is the game's to show.
     """
-    parts = sorted(path.parent for path in folder.rglob(ModelFolder(folder).metrics.name))
+    parts = metrics_in(folder)
     if not parts:
         return [] if ModelFolder(folder).evaluation.is_file() else training_panels(folder.name, [])
     return [
         panel
-        for part in parts
-        for panel in training_panels(_part_name(folder, part), read_metrics(part))
+        for steps, part in parts.items()
+        for panel in training_panels(" / ".join([folder.name, *steps]), metrics(part))
     ]
 
 
-def _part_name(folder: Path, part: Path) -> str:
-    """As hrl-xf, or hrl-xf / l3 for a part of it."""
-    steps = [step for step in part.relative_to(folder).parts if step != "model"]
-    return " / ".join([folder.name, *steps])
+def metrics_in(folder: Path) -> dict[tuple[str, ...], Path]:
+    """Where a model's metrics lie, or those of its parts by name: () or ("l3",)."""
+    parts = sorted(path.parent for path in folder.rglob(ModelFolder(folder).metrics.name))
+    return {
+        tuple(step for step in part.relative_to(folder).parts if step != "model"): part
+        for part in parts
+    }
 
 
 def trained_in(run: Run) -> set[str]:

@@ -18,7 +18,7 @@ Curve = list[tuple[float, float | None]]
 
 def training_panels(name: str, metrics: Sequence[Mapping[str, float]]) -> list[Panel]:
     """Panels of one training: loss, accuracy of each head beside its majority, the rest small."""
-    steps = _by_step(metrics)
+    steps = by_step(metrics)
     best = _best_step(steps)
     learns_by_play = any("score" in line for line in steps.values())
     panels = [] if learns_by_play else [_loss_panel(name, steps, best)]
@@ -30,7 +30,7 @@ def training_panels(name: str, metrics: Sequence[Mapping[str, float]]) -> list[P
     return panels
 
 
-def _by_step(metrics: Sequence[Mapping[str, float]]) -> dict[float, dict[str, float]]:
+def by_step(metrics: Sequence[Mapping[str, float]]) -> dict[float, dict[str, float]]:
     """One mapping per step, in order. A resumed training repeats some: the later line holds."""
     steps: dict[float, dict[str, float]] = {}
     for line in metrics:

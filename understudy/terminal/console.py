@@ -1,12 +1,14 @@
 """Where commands print, and how one goes on without a terminal."""
 
 import os
+import subprocess
 import sys
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
@@ -30,19 +32,31 @@ def go_to_background(log: Path) -> None:
     """Start this very command again on its own, writing to `log`."""
     arguments = [part for part in sys.argv[1:] if part != "--background"]
     log.parent.mkdir(parents=True, exist_ok=True)
+    process = _spawned([sys.executable, "-m", "understudy", *arguments], log)
+    print(f"process {process} is at work. Look on: tail -f {log}. Stop: kill {process}")
+
+
+def _spawned(command: list[str], log: Path) -> int:
+    """The number of a process that outlives this terminal."""
+    environment = {**os.environ, "COLUMNS": "100"}
+    if not hasattr(os, "posix_spawn"):  # Windows
+        detached = getattr(subprocess, "DETACHED_PROCESS", 0)
+        with log.open("ab") as file:
+            told: Any = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": file}
+            begun = subprocess.Popen(command, env=environment, creationflags=detached, **told)
+        return begun.pid
     appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-    process = os.posix_spawn(
-        sys.executable,
-        [sys.executable, "-m", "understudy", *arguments],
-        {**os.environ, "COLUMNS": "100"},
+    return os.posix_spawn(
+        command[0],
+        command,
+        environment,
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, log, appending, 0o644),
             (os.POSIX_SPAWN_DUP2, 1, 2),
         ],
-        setsid=True,  # so that it outlives this terminal
+        setsid=True,
     )
-    print(f"process {process} is at work. Look on: tail -f {log}. Stop: kill {process}")
 
 
 _TELLS = ContextVar("tells which commands may follow", default=True)

@@ -2,7 +2,6 @@
 
 import os
 import random
-import resource
 import shutil
 import signal
 import threading
@@ -114,7 +113,7 @@ def _kind(path: Path) -> str:
 
 # --- Kills ---------------------------------------------------------------------------------------
 
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")
 
 
 def killed(ground: Ground, place: Path, dice: random.Random) -> Attack:
@@ -129,7 +128,9 @@ def killed(ground: Ground, place: Path, dice: random.Random) -> Attack:
     arguments = [*f"{command} --out {case}".split(), *_workers(command, dice.choice((0, 2)))]
     faults, kills = list[Fault](), 0
     for _ in range(dice.randint(1, 4)):
-        kill = Kill(dice.choice(SIGNALS), dice.uniform(0.05, 3.0), dice.random() < 0.5)
+        kill = Kill(
+            getattr(signal, dice.choice(SIGNALS)), dice.uniform(0.05, 3.0), dice.random() < 0.5
+        )
         done = run(ground.main, arguments, kill=kill)
         kills += done.code != 0
         if done.code != -kill.signal:  # SIGKILL, or one that came before anybody listened
@@ -168,6 +169,8 @@ def full_disk(ground: Ground, place: Path, dice: random.Random) -> Attack:
     size = int(10 ** dice.uniform(0, 5))
 
     def prepare() -> None:
+        import resource  # POSIX only
+
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 

@@ -32,6 +32,7 @@ from understudy.data.integrity.shapes import (
     Manifest,
     MetricsLine,
     Named,
+    Tasks,
 )
 from understudy.data.players import PlayerRef, weights_digest
 from understudy.data.runs import MANIFEST, LeagueFolder, ModelFolder, Run, read_manifest
@@ -203,6 +204,7 @@ _READERS: Mapping[str, Callable[[Path], None]] = {
     "league_state.json": _json(LeagueState),
     "summary.json": _summary,
     "import-*.json": _json(ImportNote),
+    "tasks.json": _json(Tasks),
     "*.json": _json(Named),
     "metrics.jsonl": _lines(MetricsLine),
     "matches.jsonl": _lines(LeagueMatch),

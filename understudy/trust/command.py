@@ -2,14 +2,14 @@
 
 import contextlib
 import os
-import select
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from understudy.workers.waiting import ended_within
 
 Main = Callable[[], None]
 """The command line: reads `sys.argv`."""
@@ -58,10 +58,10 @@ def run(
         if child == 0:
             _be_the_command(main, arguments, (out.fileno(), err.fileno()), prepare)
         if kill is not None:
-            _wait(child, kill.after)
+            ended_within(child, kill.after)
             with contextlib.suppress(ProcessLookupError):
                 (os.killpg if kill.group else os.kill)(child, kill.signal)
-        hung = not _wait(child, seconds)
+        hung = not ended_within(child, seconds)
         if hung:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child, signal.SIGKILL)
@@ -99,23 +99,6 @@ def _be_the_command(
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
-
-
-def _wait(child: int, seconds: float) -> bool:
-    """Whether it ended within so many seconds; it is not reaped."""
-    watched = os.pidfd_open(child)
-    try:
-        poll = select.poll()
-        poll.register(watched, select.POLLIN)
-        until = time.monotonic() + seconds
-        while True:
-            left = until - time.monotonic()
-            if poll.poll(max(0.0, left) * 1000):
-                return True
-            if left <= 0:
-                return False
-    finally:
-        os.close(watched)
 
 
 def shown(arguments: Sequence[str], folder: Path) -> str:

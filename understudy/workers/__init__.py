@@ -21,6 +21,7 @@ from typing import Any
 import loky
 from rich.console import Console
 
+from understudy import extras
 from understudy.errors import InputError
 from understudy.workers.attempt import (
     Function,
@@ -51,6 +52,7 @@ def parse(workers: str | int | None) -> int | str:
     if re.fullmatch("[0-9]+", text):
         return int(text)
     if DASK_ADDRESS.fullmatch(text):
+        extras.require(["distributed"], f"--workers {text}")
         return text
     raise InputError(
         f"cannot run on workers '{text}': give a number of local processes (0 runs all in this "

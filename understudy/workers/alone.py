@@ -11,22 +11,21 @@ import faulthandler
 import mmap
 import os
 import pickle
-import resource
-import select
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from understudy.errors import InputError
-from understudy.workers.attempt import line_of
+from understudy.workers.attempt import OverLimit, interrupt, limited, line_of
+from understudy.workers.waiting import ended_within
 
 _PDEATHSIG = 1  # of prctl: the signal to get when the parent dies
 _NOBODY = 0xFFFF
 _OUT_OF_MEMORY = "MemoryError"
+_NO_ANSWER = "no answer within"
 
 
 @dataclass(frozen=True)
@@ -75,11 +74,13 @@ class Mark:
 def alone(call: Callable[[Mark], Any], limits: Limits) -> Ended:
     """Call it in a forked process; an InputError there is raised here, as is a mistake of ours."""
     mark = Mark()
+    if not hasattr(os, "fork"):
+        return _here(call, mark, limits)
     with tempfile.TemporaryFile() as answer:
         child = os.fork()
         if child == 0:
             _be_the_child(call, mark, limits, answer.fileno())
-        late = _wait(child, limits.seconds)
+        late = not _ended(child, limits.seconds)
         _, status = os.waitpid(child, 0)
         with contextlib.suppress(OSError):
             os.killpg(child, signal.SIGKILL)  # whatever it started
@@ -98,13 +99,23 @@ def alone(call: Callable[[Mark], Any], limits: Limits) -> Ended:
     return Ended(None, _death(status, late, limits), mark.get(), late)
 
 
+def _here(call: Callable[[Mark], Any], mark: Mark, limits: Limits) -> Ended:
+    """The same on Windows, which cannot fork: only its time is limited, and only in Python code."""
+    try:
+        with limited(limits.seconds, interrupt):
+            return Ended(call(mark))
+    except OverLimit:
+        return Ended(None, f"{_NO_ANSWER} {limits.seconds:g} s", mark.get(), late=True)
+
+
 def _be_the_child(call: Callable[[Mark], Any], mark: Mark, limits: Limits, answer: int) -> None:
     """Never returns: neither cleans up nor flushes what belongs to the parent."""
     code = 1
     try:
         faulthandler.disable()  # what happened is told in one line
         os.setsid()
-        ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
+        with contextlib.suppress(AttributeError):  # Linux alone has it
+            ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
         _limit(limits)
         try:
             told = ("value", call(mark))
@@ -123,16 +134,21 @@ def _be_the_child(call: Callable[[Mark], Any], mark: Mark, limits: Limits, answe
 
 
 def _limit(limits: Limits) -> None:
+    import resource  # POSIX only
+
     # Asleep or waiting costs no time of the processor, so both limits are needed.
     seconds = int(limits.seconds) + 1
     used = int(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))
     resource.setrlimit(resource.RLIMIT_CPU, (used + seconds, used + seconds + 5))
-    _cap_memory(limits.memory)
+    with contextlib.suppress(OSError, ValueError):  # macOS has no such limit
+        _cap_memory(limits.memory)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _cap_memory(more: int) -> tuple[int, int]:
     """Let this process grow by so many bytes only; what was allowed before."""
+    import resource  # POSIX only
+
     before = resource.getrlimit(resource.RLIMIT_AS)
     with open("/proc/self/statm") as file:  # noqa: PTH123
         size = int(file.read().split()[0]) * resource.getpagesize()
@@ -147,35 +163,29 @@ def little_memory(more: int) -> Iterator[None]:
     """While the block runs, whoever asks for more gets a MemoryError; the machine stays alive."""
     try:
         before = _cap_memory(more)
-    except (OSError, ValueError):  # no /proc here
+    except (ImportError, OSError, ValueError):  # no /proc here, or no such limits
         yield
         return
+    import resource
+
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def _wait(child: int, seconds: float) -> bool:
-    """Wait for its end, and end it at the limit; whether that was needed."""
-    watched = os.pidfd_open(child)
-    try:
-        poll = select.poll()
-        poll.register(watched, select.POLLIN)
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
-            if poll.poll(min(left, 60.0) * 1000):
-                return False
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
+def _ended(child: int, seconds: float) -> bool:
+    """Wait for its end, and end it at the limit; whether it ended by itself."""
+    if ended_within(child, seconds):
         return True
-    finally:
-        os.close(watched)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, signal.SIGKILL)
+    return False
 
 
 def _death(status: int, late: bool, limits: Limits) -> str:
     if late:
-        return f"no answer within {limits.seconds:g} s"
+        return f"{_NO_ANSWER} {limits.seconds:g} s"
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
         return f"killed its process ({name})"

@@ -1,8 +1,12 @@
 """One task, wherever it runs: called, timed, and turned into a value or one line of error."""
 
 import contextlib
+import ctypes
+import faulthandler
+import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
@@ -49,17 +53,23 @@ def attempt(
 ) -> Attempt:
     """The value, or the error in one line. `sys.exit` in a task ends that task only.
 
-    The default action at the limit is the kernel's: to end this process.
+    The default action at the limit is to end this process, whatever it is doing.
     """
     try:
-        with _alarm(seconds, at_limit) if seconds else contextlib.nullcontext():
+        with limited(seconds, at_limit) if seconds else contextlib.nullcontext():
             return function(argument), None
     except (Exception, SystemExit, OverLimit) as error:
         return None, line_of(error)
 
 
+def limited(seconds: float, action: Any) -> contextlib.AbstractContextManager[None]:
+    """The action after so many seconds in the block: by the kernel, or on Windows by a thread."""
+    by_kernel = hasattr(signal, "setitimer")
+    return _by_signal(seconds, action) if by_kernel else _by_thread(seconds, action)
+
+
 @contextlib.contextmanager
-def _alarm(seconds: float, action: Any) -> Iterator[None]:
+def _by_signal(seconds: float, action: Any) -> Iterator[None]:
     started = time.monotonic()
     action_before = signal.signal(signal.SIGALRM, action)
     left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -73,13 +83,43 @@ def _alarm(seconds: float, action: Any) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, left, interval)
 
 
+@contextlib.contextmanager
+def _by_thread(seconds: float, action: Any) -> Iterator[None]:
+    here = threading.get_ident()
+    if action is signal.SIG_DFL:  # a thread of C, that no Python code holds up: it ends the process
+        with open(os.devnull, "w") as nowhere:  # noqa: PTH123
+            faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+            try:
+                yield
+            finally:
+                faulthandler.cancel_dump_traceback_later()
+        return
+    timer = threading.Timer(seconds, raise_in, (here, OverLimit))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        raise_in(here, None)  # where it came too late
+
+
+def raise_in(thread: int, kind: type[BaseException] | None) -> None:
+    """Have a thread raise this as soon as it runs Python code; None takes it back."""
+    error = ctypes.py_object(kind) if kind else None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
+
+
 class OverLimit(BaseException):
     """A task has used up its time. Not an Exception: what runs in a task may catch those."""
+
+    def __init__(self) -> None:
+        super().__init__(OVER)
 
 
 def interrupt(*_: object) -> None:
     """What to do at the limit in a process that must live on."""
-    raise OverLimit(OVER)
+    raise OverLimit
 
 
 def line_of(error: BaseException) -> str:

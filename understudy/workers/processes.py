@@ -89,32 +89,36 @@ def in_processes(
 ) -> Outcomes:
     """Outcomes as they come; a task whose process crashed is tried once more, last."""
     waiting, idle = deque(tasks), list(processes)
-    running: dict[Future[Attempt], tuple[str, Process]] = {}
+    running: dict[Future[Attempt], tuple[str, Process, float]] = {}
     crashed: set[str] = set()
     while waiting or running:
         while waiting and idle:
             key, process = waiting.popleft(), idle.pop()
-            running[process.submit(attempt, function, tasks[key], seconds)] = key, process
+            future = process.submit(attempt, function, tasks[key], seconds)
+            running[future] = key, process, time.monotonic()
         for future in wait(running, return_when=FIRST_COMPLETED).done:
-            key, process = running.pop(future)
+            key, process, began = running.pop(future)
             idle.append(process)
             error = future.exception()
+            late = seconds is not None and time.monotonic() - began >= seconds
             if error is None:
                 yield Outcome(key, *future.result())
-            elif _is_crash(error) and key not in crashed:
+            elif _is_crash(error, late) and key not in crashed:
                 crashed.add(key)
                 waiting.append(key)  # once more, last: others may have used up the memory
             else:
-                yield Outcome(key, None, _cause_of_death(error, seconds))
+                yield Outcome(key, None, _cause_of_death(error, late, seconds))
 
 
-def _is_crash(error: BaseException) -> bool:
+def _is_crash(error: BaseException, late: bool) -> bool:
     # loky tells a process's end only in words; with one process per pool they are about ours.
-    return isinstance(error, TerminatedWorkerError) and "SIGALRM" not in str(error)
+    # Where there is no SIGALRM, a process that is over its limit ends by itself.
+    of_time = "SIGALRM" in str(error) or (late and "EXIT(1)" in str(error))
+    return isinstance(error, TerminatedWorkerError) and not of_time
 
 
-def _cause_of_death(error: BaseException, seconds: float | None) -> str:
-    if _is_crash(error):
+def _cause_of_death(error: BaseException, late: bool, seconds: float | None) -> str:
+    if _is_crash(error, late):
         how = re.search(r"\{(.*)\}", str(error))
         return f"{DIED} (out of memory or a crash{f': {how[1]}' if how else ''})"
     if isinstance(error, TerminatedWorkerError) and seconds:

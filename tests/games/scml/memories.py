@@ -8,7 +8,7 @@ import pytest
 
 from understudy.data.players import PlayerRef
 from understudy.games.scml.agent.hrl import Decision, L1Agent
-from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.tournament import play
 from understudy.games.scml.tournament.design import WorldPlan

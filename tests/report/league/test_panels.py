@@ -15,6 +15,10 @@ from understudy.report.page import page
 NASTY = 'a<b onclick="x">&amp;'
 
 
+def named(*folders):
+    return {folder.name: folder for folder in folders}
+
+
 def learner(version, life=0, begun_from="clone"):
     return {
         "version": version, "parent": begun_from, "begun_from": begun_from, "life": life,
@@ -170,7 +174,7 @@ def test_a_best_response_is_shown_from_its_targets_side(folder):
 
 def test_steps_of_matches_stand_beside_those_of_agents(folder, tmp_path):
     other = league(tmp_path / "leagues" / "self-play", summary=SUMMARY | {"match_steps": 150})
-    (one,) = comparison_panel([folder, other])
+    (one,) = comparison_panel(named(folder, other))
     rows = [[cell.text for cell in row] for row in parsed(one.html).iter("tr")]
     assert ["quick", "3", "300", "250", "60"] in rows
     assert ["self-play", "3", "300", "150", "60"] in rows
@@ -212,11 +216,11 @@ def test_a_match_to_watch_is_linked_once_its_replay_is_there(folder):
 
 
 def test_leagues_are_compared_where_there_are_several(folder, tmp_path):
-    assert comparison_panel([folder]) == []
+    assert comparison_panel(named(folder)) == []
     strong = {"mean": 0.9, "low": 0.85, "high": 0.95}
     weak = {"best_response": {"main": SUMMARY["best_response"]["main"] | strong}}
     other = league(tmp_path / "leagues" / "self-play", summary=SUMMARY | weak)
-    (one,) = comparison_panel([folder, other, tmp_path / "not-begun"])
+    (one,) = comparison_panel(named(folder, other, tmp_path / "not-begun"))
     labels = [e.text for e in found(one.html, "row-label") if e.text]
     assert [label.split(",")[0].split(";")[0] for label in labels] == ["quick", "self-play"] * 2
     assert "10.0\u00a0% <small>" in one.html

@@ -5,7 +5,6 @@ it died, is free; the file's text is for people. Whoever holds a folder may clai
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import socket
@@ -15,9 +14,10 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from understudy.data.files import cannot_write
+from understudy.data.integrity.flock import lock
 from understudy.errors import InputError
 
 P = ParamSpec("P")
@@ -28,6 +28,7 @@ _PAUSE = 0.2  # seconds between looks while waiting
 _held: dict[Path, tuple[int, int]] = {}
 """By lock file: the process that holds it (a fork is another), and its descriptor."""
 _waits = False
+_TO_LOCK = os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)  # a pipe is not waited for
 
 
 def wait_for_others(wait: bool) -> None:
@@ -94,6 +95,42 @@ def released(command: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
+class Writer(NamedTuple):
+    """Who has claimed a folder and not released it."""
+
+    pid: int
+    host: str
+    since: str
+    alive: bool
+    """Of a process on another machine this cannot be known; it is believed to be."""
+
+
+def writer_of(folder: Path) -> Writer | None:
+    """Who writes to a folder, or died while it did; None where nobody does. Holds nothing up."""
+    path = _lock_of(folder)
+    try:
+        about = json.loads(path.read_bytes())
+        pid, host, since = int(about["pid"]), str(about["host"]), str(about["since"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return Writer(pid, host, since, host != socket.gethostname() or is_alive(pid))
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is such a process; one that has ended and waits for its parent is none."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return True
+    return not state or state[0] != "Z"
+
+
 def _lock_of(folder: Path) -> Path:
     place = folder.resolve()
     return place.with_name(LOCK.format(place.name))
@@ -119,9 +156,9 @@ def _taken(path: Path) -> int | None:
     """A descriptor that holds the lock; None where somebody else does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o644)
+        descriptor = os.open(path, _TO_LOCK, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(descriptor, wait=False)
         except BlockingIOError:
             os.close(descriptor)
             return None

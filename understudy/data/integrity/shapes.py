@@ -23,6 +23,14 @@ class Manifest(TypedDict):
     facts: NotRequired[Named]
 
 
+class Tasks(TypedDict):
+    """What a stage has to do, task by task."""
+
+    total: int
+    table: str
+    failed: dict[str, str]
+
+
 class ImportNote(TypedDict):
     """What came of one part of an import."""
 

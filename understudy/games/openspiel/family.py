@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple
 
+from understudy import extras
 from understudy.errors import InputError
 from understudy.games.openspiel.matches import SpielMatch
 from understudy.games.openspiel.tree import is_small, written_out
@@ -100,13 +101,9 @@ def _looked_at(name: str) -> Looks:
 
 
 def _loaded(name: str) -> Any:
-    try:
-        import pyspiel
-    except ImportError as failure:
-        raise InputError(
-            f"openspiel:{name} needs OpenSpiel ({failure}). Install it: "
-            'pip install "understudy[openspiel]"'
-        ) from failure
+    extras.require(["pyspiel"], f"openspiel:{name}")
+    import pyspiel
+
     if name.partition("(")[0] not in (known := pyspiel.registered_names()):
         some = ", ".join(one for one in known if one[0] == name[:1])
         raise InputError(

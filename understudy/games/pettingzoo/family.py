@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from understudy import extras
 from understudy.errors import InputError
 from understudy.games.pettingzoo.crowd import AecCrowd, ParallelCrowd, are_alike
 from understudy.games.pettingzoo.matches import AecMatch, ParallelMatch
@@ -129,6 +130,8 @@ def _imported(module: str, name: str) -> Any:
             warnings.simplefilter("ignore", DeprecationWarning)
             return import_module(module)
     except ImportError as failure:
+        if mistake := extras.cured(failure, f"pettingzoo:{name}"):
+            raise mistake from failure
         raise InputError(
             f"pettingzoo:{name} cannot be imported ({failure}). What PettingZoo's own need: "
             'pip install "pettingzoo[classic]"'

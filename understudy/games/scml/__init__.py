@@ -6,6 +6,7 @@ from pathlib import Path
 
 # scml and its agents import matplotlib, and negmas logs, below the home directory unless told not
 # to. This runs before either is imported, because every module that imports them lies below here.
-_SCRATCH = Path(tempfile.gettempdir()) / f"understudy-scml-{os.getuid()}"
+_USER = getattr(os, "getuid", lambda: os.environ.get("USERNAME"))()  # Windows has only names
+_SCRATCH = Path(tempfile.gettempdir()) / f"understudy-scml-{_USER}"
 os.environ.setdefault("MPLCONFIGDIR", str(_SCRATCH / "matplotlib"))
 os.environ.setdefault("NEGMAS_LOG_BASE", str(_SCRATCH / "negmas"))

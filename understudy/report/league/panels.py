@@ -43,9 +43,11 @@ def _panels(name: str, folder: Path, state: Values, summary: Values) -> list[Pan
     ]
 
 
-def comparison_panel(folders: Sequence[Path]) -> list[Panel]:
+def comparison_panel(folders: Mapping[str, Path]) -> list[Panel]:
     """Several leagues side by side, by how weak their main agents are; none for fewer than two."""
-    found = {folder.name: _read(LeagueFolder(folder).summary, LeagueSummary) for folder in folders}
+    found = {
+        name: _read(LeagueFolder(folder).summary, LeagueSummary) for name, folder in folders.items()
+    }
     known = {name: summary for name, summary in found.items() if summary}
     if len(known) < 2:
         return []

@@ -191,7 +191,7 @@ def test_the_quick_comparison_is_fitted_judged_and_printed(run, tmp_path, capsys
 
 def test_without_xgboost_the_comparison_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "xgboost", None)
-    with pytest.raises(InputError, match="pip install xgboost-cpu"):
+    with pytest.raises(InputError, match=r"pip install .understudy\[dota\]."):
         import_xgboost()
 
 

@@ -15,7 +15,7 @@ from understudy.games.scml.agent.hrl import Decision, L1Agent
 from understudy.games.scml.agent.l1_safety import RemainingCapacity, Safety
 from understudy.games.scml.agent.l4_priorities import priorities, teacher_scores
 from understudy.games.scml.domain import SafetySettings
-from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.tournament.design import WorldPlan

@@ -41,7 +41,7 @@ from understudy.games.scml.agent.trace import (
     read_trace,
 )
 from understudy.games.scml.domain import RESPONSES
-from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.recording.negotiations import opens
 from understudy.games.scml.report.trace_panels import deals_of, trace_panels

@@ -13,7 +13,7 @@ from understudy.games.scml.batch.speech import place_of
 from understudy.games.scml.batch.state import ACCEPT, END, REJECT
 from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.engine.config import WorldConfig, draw
-from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.players.steward import Steward
 from understudy.games.scml.reference.dice import DICE, dice_thrown, rolling, with_dice

@@ -3,15 +3,8 @@
 import pytest
 
 from understudy.games.scml.domain import ROUNDS
-from understudy.games.scml.engine.negotiation import (
-    ACCEPT_OFFER,
-    END_NEGOTIATION,
-    REJECT_OFFER,
-    WAIT,
-    Agenda,
-    Negotiation,
-    Side,
-)
+from understudy.games.scml.engine.negotiation import Agenda, Negotiation, Side
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER, WAIT
 
 OFFER, COUNTER = (3, 5, 12), (4, 5, 11)
 

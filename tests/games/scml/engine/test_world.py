@@ -7,7 +7,7 @@ from scml.std import StdAgent
 from scml.std.agents import RandomStdAgent, StdDoNothingAgent
 
 from tests.games.scml.chains import begun, chain, demand, supply
-from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, END_NEGOTIATION
 from understudy.games.scml.engine.world import World, collecting_rarely
 from understudy.games.scml.reference.scml_simulator import quiet, scml_world
 

@@ -8,7 +8,7 @@ from scml.std.agents import GreedyStdAgent, SyncRandomStdAgent
 from tests.games.scml.chains import chain, demand, supply
 from understudy.errors import InputError
 from understudy.games.scml.agent.hrl import HRLAgent, L1Agent
-from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.players.dagger_labeller import DaggerLabeller, labelled_by
 from understudy.games.scml.players.safety_wrapper import SafetyWrapper, _whole

@@ -28,7 +28,7 @@ from understudy.games.dota.value.checkpoint import MODEL_FILE, load, save
 from understudy.games.dota.value.drift import drift, ranges
 from understudy.games.dota.value.linear import CHANGES, Constant, Fitted, Model, Seven
 from understudy.games.dota.value.splits import LEFT, SIZES, Split, asked_patch, draw, write_split
-from understudy.games.dota.value.trees import V0, V1, Trees
+from understudy.games.dota.value.trees import V0, V1, Trees, import_xgboost
 from understudy.learn.base import read_evaluation
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions
 
@@ -81,6 +81,7 @@ class ValueRecipe:
 
     def inputs(self, run: Run) -> Inputs:
         """The samples, and the files that split them where a person wrote some."""
+        import_xgboost()  # before anything is written
         samples = whole_shards(run.samples, [VALUE])
         by_files = self.split == "files" and self.test is None
         return {"samples": samples, "splits": splits.split_files(run.splits) if by_files else []}

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from understudy import extras
 from understudy.data.arrays import Floats
 from understudy.data.stats import logistic
-from understudy.errors import InputError
 from understudy.games.dota.features import features as observe
 from understudy.games.dota.features.encode import names_of
 from understudy.games.dota.features.samples import ALL_NAMES, Samples, swapped
@@ -114,10 +114,7 @@ class Boosted:
 
 def import_xgboost() -> Any:
     """The library, or what to do where it is missing."""
-    try:
-        import xgboost
-    except ImportError as failure:
-        raise InputError(
-            "the model comparison needs XGBoost, which is not installed: pip install xgboost-cpu"
-        ) from failure
+    extras.require(["xgboost"], "the model comparison")
+    import xgboost
+
     return xgboost

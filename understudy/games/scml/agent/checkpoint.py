@@ -6,7 +6,7 @@ One safetensors file, which holds numbers and text only: loading it runs no code
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import accumulate
 from operator import or_
 from pathlib import Path
@@ -20,7 +20,9 @@ from understudy.data.files import writing
 from understudy.data.integrity.seals import BLANK, KEY, is_broken_file, sealed
 from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
-from understudy.games.scml.domain import BUCKETS, DAYS
+from understudy.games.scml.agent.layers import About as About
+from understudy.games.scml.agent.layers import Checkpoint as Checkpoint
+from understudy.games.scml.domain import BUCKETS
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view.inputs import GROUPS, READ
 
@@ -36,41 +38,6 @@ _FIRST = {"l2": "torso.0.weight", "l3": "torso.0.weight", "l4": "each.0.weight"}
 ADDED = (frozenset({"static.stock_log", *(f"thread.{name}" for name in f.MEMORY)}),)
 """Features that networks did not read before, the latest first: older weights know nothing of the
 first of these sets, still older ones of the first two, and so on."""
-
-
-@dataclass(frozen=True)
-class About:
-    """What the layers were made for."""
-
-    features: str = ""
-    """Stands for the names and order of all features."""
-    scheme: str = "residual"
-    goals: bool = False
-    """L3 was trained with L2's goals; otherwise it saw none, and must see none in play."""
-    horizons: tuple[int, ...] = (DAYS - 1,)
-    """Of the worlds that were learnt from: Standard has 10, OneShot 0."""
-    response_temperature: float = 0.0
-    """How freely L3's responses are drawn: 0, the likeliest; 1, as likely as it thinks."""
-    offer_temperature: float = 1.0
-    """Likewise the day, units and price of an offer."""
-    risk: float = 0.0
-    """That L1 took with supplies to come while the layers learnt, and takes when they play."""
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """Weights by layer and name."""
-
-    layers: Mapping[str, Mapping[str, Array]]
-    about: About
-
-    def needs(self, *names: str) -> "Checkpoint":
-        """Itself, if it has these layers."""
-        for name in names:
-            if name not in self.layers:
-                there = ", ".join(self.layers) or "none"
-                raise InputError(f"the weights lack layer {name}; they have {there}")
-        return self
 
 
 def feature_names(without: Collection[str] = ()) -> str:
@@ -157,9 +124,14 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         aside.write_bytes(sealed(save(tensors, {_KEY: about})))
 
 
+def weights_file(path: Path) -> Path:
+    """The file of weights: itself, or that of a model's folder."""
+    return path / WEIGHTS if path.is_dir() else path
+
+
 def read_checkpoint(path: Path) -> Checkpoint:
     """Read the weights in a file or in a model's folder; InputError where they cannot be used."""
-    path = path / WEIGHTS if path.is_dir() else path
+    path = weights_file(path)
     again = "Train again: understudy train scml hrl-xf --fresh"
     if not path.is_file():
         raise InputError(f"{path}: there are no weights. {again}")

@@ -28,7 +28,7 @@ from understudy.games.scml.agent.policy import (
 )
 from understudy.games.scml.agent.trace import Notes, Trace, Turn, turn_of
 from understudy.games.scml.domain import LINES, NUM_GOALS, RISK, Offer, SafetySettings
-from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.view.columns import Packed, packed
 from understudy.games.scml.view.commitments import count_supply
 from understudy.games.scml.view.memory import Memory

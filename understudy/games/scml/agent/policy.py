@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 
 from understudy.data.arrays import Array
-from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
-from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint
+from understudy.games.scml.agent.checkpoint import read_checkpoint, weights_file
 from understudy.games.scml.agent.l3_offers import OfferLimits, price_of, units_mask, units_of
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
+from understudy.games.scml.agent.layers import Checkpoint
 from understudy.games.scml.agent.numpy_networks import Goals, Offers, Scores
 from understudy.games.scml.domain import END, NUM_GOALS, REJECT, RULES
 from understudy.games.scml.view import columns as p
@@ -205,7 +205,7 @@ def packaged(name: str, horizon: int) -> Path | None:
 
 def policy_of(path: Path) -> HRLPolicy:
     """From a file or a model's folder, read once per process as long as it does not change."""
-    path = path / WEIGHTS if path.is_dir() else path
+    path = weights_file(path)
     changed = path.stat().st_mtime_ns if path.is_file() else 0
     return _policy_of(path, changed)
 

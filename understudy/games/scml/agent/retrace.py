@@ -14,7 +14,7 @@ from understudy.games.scml.agent.l1_safety import Safety
 from understudy.games.scml.agent.l4_priorities import priorities, teacher_scores
 from understudy.games.scml.agent.trace import TO_ACCEPT, TO_REJECT, Decided, turn_of
 from understudy.games.scml.domain import CALLS, FIRST_PROPOSALS, PROPOSE, SafetySettings
-from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER
 from understudy.games.scml.view.columns import packed
 from understudy.games.scml.view.from_recording import Answer, Recalled, Recordings, decisions_of
 from understudy.games.scml.view.observe import observed

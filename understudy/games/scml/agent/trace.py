@@ -18,7 +18,7 @@ from understudy.data.integrity.json_files import json_line, parsed_line
 from understudy.data.integrity.shapes import Named
 from understudy.errors import InputError
 from understudy.games.scml.domain import BUCKETS, GOALS, RESPONSES, Offer
-from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, REJECT_OFFER
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, REJECT_OFFER
 
 if TYPE_CHECKING:  # agent.py imports this module
     from understudy.games.scml.agent.hrl import Decision, Deliberation

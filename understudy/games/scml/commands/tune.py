@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.errors import InputError
+from understudy.pipeline.game import load
 
 if TYPE_CHECKING:
     from understudy.data.runs import Run
@@ -59,6 +60,7 @@ def tune_steward(run: "Run", told: dict[str, Any], working: "Working") -> None:
     from understudy.games.scml.tuning.search import Settings, search
     from understudy.games.scml.tuning.trials import field_named
 
+    load("scml").require()
     chosen = {**_USUAL, **told}
     place, field, start = (chosen[name] for name in ("place", "field", "start"))
     if place not in ("first", "middle", "last"):

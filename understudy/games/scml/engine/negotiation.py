@@ -18,17 +18,16 @@ from negmas.sao import SAOState
 from understudy.games.scml.domain import ROUNDS, Offer
 from understudy.games.scml.engine.hosting.faults import CallTimeout, Failure
 from understudy.games.scml.engine.random_state import random_state_kept
+from understudy.games.scml.engine.responses import (
+    ACCEPT_OFFER,
+    END_NEGOTIATION,
+    LEAVE,
+    REJECT_OFFER,
+    WAIT,
+)
 
 Offers = list[tuple[int, Offer]]
 """Those of a negotiation in order, each with the side that made it: 0 is the opener."""
-
-ACCEPT_OFFER, REJECT_OFFER = ResponseType.ACCEPT_OFFER, ResponseType.REJECT_OFFER
-END_NEGOTIATION, WAIT, LEAVE = (
-    ResponseType.END_NEGOTIATION,
-    ResponseType.WAIT,
-    ResponseType.LEAVE,
-)
-"""negmas' answers, looked up once: an attribute of an enumeration is slow to reach."""
 
 
 class Negotiator(Protocol):

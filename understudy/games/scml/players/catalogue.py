@@ -9,6 +9,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from understudy import extras
 from understudy.data.own_code import OwnCode, load_own
 from understudy.errors import InputError, did_you_mean
 from understudy.games.scml.domain import Track
@@ -118,6 +119,9 @@ BACKGROUND_AGENTS: dict[Track, tuple[str, ...]] = {
 UNFORGETTING = ("LitaYR",)
 """Agents that keep what they learn in their module, where the next world would find it."""
 
+BORROWING = ("SafePenguin",)
+"""Agents of ours that are made of one of the league's."""
+
 INEXACT: dict[str, str] = {}
 """Agents whose games cannot be repeated, not even in scml, and why."""
 
@@ -157,6 +161,14 @@ def known(name: str, track: Track = "std") -> str:
             f"{', '.join(CATALOGUE[track])}, and together 2024, 2025, 2026, built-ins, all"
         )
     return name
+
+
+def require(players: Sequence[str], track: Track = "std") -> None:
+    """InputError where the package that brings one of these players is not installed."""
+    for name in players:
+        path = CATALOGUE[track].get(name, "")
+        if path.startswith("scml_agents.") or name in BORROWING:
+            extras.require(["scml", "scml_agents"], f"the agent {name}")
 
 
 def is_ours(name: str, track: Track = "std") -> bool:

@@ -23,7 +23,7 @@ def check_agent(code: OwnCode, track: Track) -> None:
 
     from understudy.games.scml.agent.hrl import HRLAgent
 
-    with _silence():
+    with silence():
         kind = load_own(code)
         if not (inspect.isclass(kind) and issubclass(kind, OneShotAgent)):
             raise InputError(
@@ -54,7 +54,7 @@ def _described(thing: Any) -> str:
 
 
 @contextlib.contextmanager
-def _silence() -> Iterator[None]:
+def silence() -> Iterator[None]:
     """Agents print and warn when they are imported."""
     with (
         warnings.catch_warnings(),

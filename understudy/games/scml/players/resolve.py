@@ -56,6 +56,7 @@ def hosted_agents(text: str, track: Track) -> list[PlayerRef]:
             refs.append(own_agent(name, taken, track))
         elif name:
             refs += map(PlayerRef, agents.names(name, track))
+    agents.require([ref.name for ref in refs], track)
     return list(dict.fromkeys(refs)) or [*map(PlayerRef, agents.names(text, track))]
 
 

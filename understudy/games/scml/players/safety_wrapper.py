@@ -8,7 +8,7 @@ from scml_agents.scml2024.standard.team_penguin import PenguinAgent
 
 from understudy.games.scml.agent.hrl import Decision, Deliberation, HRLAgent
 from understudy.games.scml.domain import Offer
-from understudy.games.scml.engine.negotiation import END_NEGOTIATION, REJECT_OFFER
+from understudy.games.scml.engine.responses import END_NEGOTIATION, REJECT_OFFER
 
 
 class SafetyWrapper(HRLAgent):

@@ -32,7 +32,7 @@ from understudy.games.scml.engine.config import WorldConfig
 from understudy.games.scml.engine.economy import Ranges
 from understudy.games.scml.engine.hosting.negotiators import decides_jointly
 from understudy.games.scml.engine.hosting.wrapping import subclass
-from understudy.games.scml.engine.negotiation import (
+from understudy.games.scml.engine.responses import (
     ACCEPT_OFFER,
     END_NEGOTIATION,
     LEAVE,

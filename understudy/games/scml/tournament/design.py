@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from understudy.data.players import PlayerRef, code_stamps
 from understudy.errors import InputError
 from understudy.games.scml.domain import Track
-from understudy.games.scml.players.catalogue import BACKGROUND_AGENTS
+from understudy.games.scml.players import catalogue
 
 Simulator = Literal["engine", "scml", "batch"]
 DesignName = Literal["official", "champions", "penguins"]
@@ -105,6 +105,13 @@ class Tournament:
         most = MOST_CHAMPIONS if self.field == "champions" else NUM_COMPETITORS[1]
         return min(most, len(self.competitors))
 
+    @property
+    def background(self) -> tuple[str, ...]:
+        """Who fills the places that no competitor has."""
+        if self.field == "penguins":
+            return ("Penguin",)
+        return catalogue.BACKGROUND_AGENTS[self.track]
+
     def check(self) -> None:
         """Refuse what cannot be played, or not fairly, and say what could."""
         for name in ("configs", "runs", "competitors_per_world", "target_worlds", "steps"):
@@ -121,6 +128,8 @@ class Tournament:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"{twice} is named twice; name each competitor once")
+        if self.simulator != "batch":  # which has players of its own
+            catalogue.require([*names, *self.background], self.track)
         self._check_sizes()
         self._check_fairness()
 
@@ -199,12 +208,8 @@ def _layout(tournament: Tournament, rng: random.Random) -> _Layout:
         count = tournament.competitors_per_world or rng.randint(fewest, tournament.most_slots)
         sizes, slots = league_sizes(tournament.track, count, rng)
     rng.shuffle(slots)
-    background = (
-        ("Penguin",) if tournament.field == "penguins" else BACKGROUND_AGENTS[tournament.track]
-    )
-    return _Layout(
-        sizes, steps, tuple(slots), tuple(rng.choice(background) for _ in range(sum(sizes)))
-    )
+    company = tuple(rng.choice(tournament.background) for _ in range(sum(sizes)))
+    return _Layout(sizes, steps, tuple(slots), company)
 
 
 def league_sizes(track: Track, count: int, rng: random.Random) -> tuple[tuple[int, ...], list[int]]:

@@ -9,7 +9,7 @@ from tests.games.scml.chains import begun, chain
 from understudy.games.scml.engine.hosting.host import hosted
 from understudy.games.scml.engine.hosting.negotiators import decides_jointly
 from understudy.games.scml.engine.hosting.wrapping import own_calls, subclass
-from understudy.games.scml.engine.negotiation import REJECT_OFFER
+from understudy.games.scml.engine.responses import REJECT_OFFER
 from understudy.games.scml.engine.world import World
 
 

@@ -13,13 +13,8 @@ from understudy.games.scml.engine.hosting.negotiators import (
     decides_jointly,
     takes,
 )
-from understudy.games.scml.engine.negotiation import (
-    ACCEPT_OFFER,
-    END_NEGOTIATION,
-    REJECT_OFFER,
-    WAIT,
-    NegotiationState,
-)
+from understudy.games.scml.engine.negotiation import NegotiationState
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, END_NEGOTIATION, REJECT_OFFER, WAIT
 
 A, B, C = (1, 0, 10), (2, 0, 11), (3, 0, 12)
 

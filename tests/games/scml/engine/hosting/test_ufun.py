@@ -11,7 +11,7 @@ from scml.std.agents import StdDoNothingAgent
 
 from tests.games.scml.chains import begun, chain, demand, middle_host, supply
 from understudy.games.scml.engine.config import draw
-from understudy.games.scml.engine.negotiation import ACCEPT_OFFER, REJECT_OFFER
+from understudy.games.scml.engine.responses import ACCEPT_OFFER, REJECT_OFFER
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.reference.scml_simulator import quiet, scml_world
 

@@ -8,7 +8,6 @@ raised, as scml does.
 """
 
 import contextlib
-import ctypes
 import signal
 import sys
 import threading
@@ -18,8 +17,10 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from understudy.workers.attempt import raise_in
+
 TICK = 0.5  # seconds between two looks at whether the same call is still running
-SIGNAL = signal.SIGVTALRM  # SIGALRM belongs to the time limit of the task
+SIGNAL = getattr(signal, "SIGVTALRM", None)  # SIGALRM belongs to the time limit of the task
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Watchdog:
     A late call is reported at once and interrupted at every look from then on, so that an agent
     that catches the interruption by mistake does not get its time again. One that catches it
     forever, or is stuck in C code, is left to the time limit of the task (`workers`). So is one
-    asleep where the world is not played in the main thread: no signal reaches it there.
+    asleep where the world is not played in the main thread, or on Windows: no signal reaches it.
     """
 
     cpu_seconds: float
@@ -74,20 +75,21 @@ class Watchdog:
         _compiling.notice()
         watched, stop = threading.get_ident(), threading.Event()
         in_main = threading.current_thread() is threading.main_thread()
-        looks = threading.Thread(target=self._watch, args=(watched, in_main, stop), daemon=True)
-        before = signal.signal(SIGNAL, self._interrupt) if in_main else None
+        reached = SIGNAL if in_main else None
+        looks = threading.Thread(target=self._watch, args=(watched, reached, stop), daemon=True)
+        before = signal.signal(reached, self._interrupt) if reached else None
         looks.start()
         try:
             yield
         finally:
             stop.set()
             looks.join()  # before the handler goes: without one, the signal ends the process
-            if in_main:
-                signal.signal(SIGNAL, before)
+            if reached:
+                signal.signal(reached, before)
             else:
-                _raise_in(watched, None)
+                raise_in(watched, None)
 
-    def _watch(self, watched: int, in_main: bool, stop: threading.Event) -> None:
+    def _watch(self, watched: int, reached: int | None, stop: threading.Event) -> None:
         seen, cpu, wall = -1, 0.0, 0.0
         while not stop.wait(min(TICK, self.cpu_seconds / 4, self.wall_seconds / 4)):
             who = self.inside  # before the count: then it is who made the call that is counted
@@ -100,10 +102,10 @@ class Watchdog:
             if self._reported != seen:
                 self._reported = seen
                 self.report(who, late)
-            if in_main:
-                signal.pthread_kill(watched, SIGNAL)
+            if reached:
+                signal.pthread_kill(watched, reached)
             else:
-                _raise_in(watched, CallTimeout)
+                raise_in(watched, CallTimeout)
 
     def _late(self, cpu: float, wall: float) -> CallTimeout | None:
         if cpu >= self.cpu_seconds:
@@ -182,9 +184,3 @@ def watchdog_of(
     found = _TellingWatchdog(cpu, wall, report)
     found.names = names
     return found
-
-
-def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    """Have a thread raise this as soon as it runs Python code; None takes it back."""
-    error = ctypes.py_object(kind) if kind else None
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)

@@ -16,12 +16,8 @@ from negmas.sao import SAOState, SAOSyncController
 
 from understudy.games.scml.domain import Offer
 from understudy.games.scml.engine.hosting.faults import Failure, Watchdog
-from understudy.games.scml.engine.negotiation import (
-    END_NEGOTIATION,
-    REJECT_OFFER,
-    WAIT,
-    Negotiation,
-)
+from understudy.games.scml.engine.negotiation import Negotiation
+from understudy.games.scml.engine.responses import END_NEGOTIATION, REJECT_OFFER, WAIT
 
 GiveUp = Callable[[Failure], None]
 CONTROLLER_METHODS = (

@@ -1,0 +1,1 @@
+"""Which runs there are, how each stands, and its curves as they are written."""

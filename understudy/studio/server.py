@@ -1,0 +1,152 @@
+"""The studio on a socket: how many may connect, and how long somebody may keep it waiting."""
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from understudy.errors import InputError
+
+MOST_CONNECTIONS = 400
+"""At once. One more, and the one that has been idle longest is closed."""
+FIRST_SECONDS = 10.0
+"""Until a connection must have asked something whole."""
+STUCK_SECONDS = 30.0
+"""That a reader may take for what is waiting for it."""
+LARGEST_HEAD = 32 << 10
+LARGEST_MESSAGE = 64 << 10
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+class PatientProtocol(H11Protocol):
+    """HTTP with somebody who may be slow, but not for ever."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Somebody has connected; there may be too many."""
+        super().connection_made(transport)
+        self._stuck: asyncio.TimerHandle | None = None
+        self._first = self.loop.call_later(FIRST_SECONDS, self._drop_if_silent)
+        if len(self.connections) > MOST_CONNECTIONS:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        order = sorted(
+            (one for one in self.connections if isinstance(one, PatientProtocol) and one._idle()),
+            key=lambda one: one._first.when(),
+        )
+        (order[0] if order else self).transport.abort()
+
+    def _idle(self) -> bool:
+        cycle: Any = self.cycle  # none before the first request
+        return cycle is None or cycle.response_complete
+
+    def _drop_if_silent(self) -> None:
+        cycle: Any = self.cycle
+        if cycle is None:
+            self.transport.abort()
+
+    def pause_writing(self) -> None:
+        """What was sent is not being read."""
+        super().pause_writing()
+        if self._stuck is None:
+            self._stuck = self.loop.call_later(STUCK_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It is read again."""
+        super().resume_writing()
+        self._free()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It has ended."""
+        self._first.cancel()
+        self._free()
+        super().connection_lost(exc)
+
+    def _free(self) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+            self._stuck = None
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that takes connections; port 0 is any free one."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        made = socket.socket(family, socket.SOCK_STREAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+        made.listen(1024)
+    except OSError as failure:
+        raise InputError(
+            f"cannot listen on {host}:{port}: {failure.strerror or failure}. "
+            "Give another --port (0: any free one) or --host"
+        ) from failure
+    return made
+
+
+def hosts_of(host: str, port: int) -> frozenset[str]:
+    """The names by which browsers may call it."""
+    names = {host, *_LOOPBACK}
+    return frozenset(f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names)
+
+
+def serve(app: Any, listening: socket.socket, ready: Callable[[], None]) -> None:
+    """Answer until somebody stops it; `ready` is called once it does."""
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(server_of(app, ready).serve(sockets=[listening]))
+
+
+def server_of(app: Any, ready: Callable[[], None]) -> uvicorn.Server:
+    """What answers."""
+    _allow_files(4 * MOST_CONNECTIONS)
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    config = uvicorn.Config(
+        app,
+        http=PatientProtocol,
+        ws="websockets-sansio",
+        loop="asyncio",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+        ws_max_size=LARGEST_MESSAGE,
+        ws_per_message_deflate=False,
+        ws_ping_interval=20,
+        ws_ping_timeout=20,
+    )
+    return _Server(config, ready)
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+
+def _allow_files(wanted: int) -> None:
+    """As many open files as connections need, where the machine lets us."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))

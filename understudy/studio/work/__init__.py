@@ -1,0 +1,1 @@
+"""What a person asks for: forms to commands, commands to jobs, one after the other."""
