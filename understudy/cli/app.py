@@ -16,6 +16,7 @@ from understudy.cli.demo import demo
 from understudy.cli.export import export
 from understudy.cli.league import league
 from understudy.cli.selftest import selftest
+from understudy.cli.serve import serve
 from understudy.cli.setup import setup
 from understudy.cli.studio import studio
 from understudy.cli.tune import tune
@@ -104,7 +105,7 @@ def app() -> typer.Typer:
             commands.replay,
             commands.recipes,
         ),
-        *(export, studio, demo, selftest, setup),
+        *(export, serve, studio, demo, selftest, setup),
     )
     for command in every:
         made.command()(typed(command))

@@ -288,7 +288,7 @@ class _Log:
         which, step, slot = np.array(self.which), np.array(self.step), np.array(self.slot)
         order = np.lexsort((slot, step, which))
         numbers = np.array(self.numbers).reshape(-1, len(_NUMBERS))[order]
-        _work_out_reach(numbers)
+        work_out_reach(numbers)
         steps = {
             "match": pa.array(self.matches, pa.string()).take(pa.array(which[order])),
             "step": step[order],
@@ -316,7 +316,7 @@ class _Log:
         return MATCHES.build(columns, {**RULES, SKIPPED: str(skipped)})
 
 
-def _work_out_reach(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> None:
+def work_out_reach(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> None:
     """Fill in `in_reach` where it was not logged: is a ready station near, and of use?"""
     rows = np.flatnonzero(numbers[:, v.IN_REACH] == WORK_OUT)
     views = numbers[rows].astype(np.float64)
