@@ -14,6 +14,7 @@ from understudy import extras, games
 from understudy.cli import commands
 from understudy.cli.demo import demo
 from understudy.cli.export import export
+from understudy.cli.follow import follow
 from understudy.cli.league import league
 from understudy.cli.selftest import selftest
 from understudy.cli.serve import serve
@@ -105,7 +106,7 @@ def app() -> typer.Typer:
             commands.replay,
             commands.recipes,
         ),
-        *(export, serve, studio, demo, selftest, setup),
+        *(export, serve, follow, studio, demo, selftest, setup),
     )
     for command in every:
         made.command()(typed(command))

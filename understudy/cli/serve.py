@@ -1,6 +1,7 @@
 """The command `serve`: decisions for a running game."""
 
 import secrets
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -113,3 +114,4 @@ def _serve_web(service: "Service", port: int, token: str) -> None:
 
     app = web_app(service, Door(token, hosts_of(HERE, port)))
     run_server(app, listening, ready, largest_message=1 << 20)
+    sys.exit(0)  # whoever asked it to end got what was asked for
