@@ -62,6 +62,29 @@ class Imported(NamedTuple):
     """Counts of what it does not say, by what that is."""
 
 
+class Shown(NamedTuple):
+    """Something recorded that can be looked into, and what to say of it in a list."""
+
+    key: str
+    players: str
+    said: str
+    """How it ended, how long it was."""
+    mark: str = ""
+    """Where on its page to begin: what follows a # in an address."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """A kind of thing to look into."""
+
+    about: str
+    """One line for people."""
+    find: "Callable[[Run], Iterable[Shown]]"
+    """All there are in a run."""
+    page: "Callable[[Run, str], str]"
+    """One by its key, as a page of its own."""
+
+
 class Awaited:
     """A part of logs of other origin that is read only if it must be.
 
@@ -130,6 +153,8 @@ class Game:
     """What a report shows of this game besides the tables every game has."""
     replay: "Callable[[Run, str], str] | None" = None
     """A page that shows one recorded match of a run."""
+    looks: "Callable[[], Mapping[str, Look]]" = dict
+    """What of a run can be looked into, by name."""
     fill: "Callable[[Path, Path], None] | None" = None
     """Fill what a trained model predicts into the samples of a folder, for other models."""
     read_logs: "Callable[[Path], Iterable[Imported | Awaited]] | None" = None

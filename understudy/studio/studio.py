@@ -11,6 +11,7 @@ from understudy.studio.live.catalogue import Catalogue
 from understudy.studio.live.drawing import Drawings
 from understudy.studio.live.reading import Reading
 from understudy.studio.live.watch import Watch
+from understudy.studio.look.kept import KeptPages
 from understudy.studio.look.maker import Maker
 from understudy.studio.pages import Pages
 from understudy.studio.work.jobs import Jobs
@@ -32,6 +33,9 @@ class Studio:
     maker: Maker
     pages: Pages
     queue: Queue
+    kept: KeptPages
+    uploads: Path
+    """Where files that people send are put."""
     command: Callable[[str, str], Command]
     """The command of a verb for a game, by its signature."""
 
@@ -42,6 +46,16 @@ class Studio:
         """A studio of the runs in some folders; by default it may use all cores."""
         catalogue = Catalogue(places)
         watch, drawings = Watch(catalogue), Drawings()
-        reading = Reading(drawings, watch)
-        queue = Queue(Jobs(catalogue.home / KEPT / "jobs"), watch, cores or int(loky.cpu_count()))
-        return Studio(catalogue, watch, drawings, reading, Maker(), Pages(), queue, command)
+        home = catalogue.home / KEPT
+        return Studio(
+            catalogue=catalogue,
+            watch=watch,
+            drawings=drawings,
+            reading=Reading(drawings, watch),
+            maker=Maker(),
+            pages=Pages(),
+            queue=Queue(Jobs(home / "jobs"), watch, cores or int(loky.cpu_count())),
+            kept=KeptPages(home / "pages"),
+            uploads=home / "uploads",
+            command=command,
+        )

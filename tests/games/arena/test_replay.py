@@ -222,13 +222,35 @@ def test_a_recording_that_does_not_play_again_is_refused(run, tmp_path, column):
     assert "understudy record arena --fresh" in message
 
 
-def test_a_match_of_other_origin_is_refused(run, tmp_path):
+def test_a_match_of_other_origin_is_shown_as_it_was_seen(run, tmp_path):
     outline, steps = recorded(run, "expert-collector-1")
     other = {**outline, "seed": None, "layout": "unknown", "origin": "recorder"}
     tables = {"matches": MATCHES.build({k: [x] for k, x in other.items()}), "steps": steps}
     write(Run(tmp_path).recordings, "00000", tables)
-    assert "comes from a log of other origin" in refusal(Run(tmp_path), "expert-collector-1")
     assert panels(Run(tmp_path)) == []
+    shown, played = (find_replay(one, "expert-collector-1") for one in (Run(tmp_path), run))
+    length = outline["steps"]
+    assert (shown["cover"], shown["frames"]["shots"]) == ([], [[]] * length)
+    for name in ("x", "y", "aim_x", "aim_y", "health", "magazine", "shield", "memory_x", "sees"):
+        same = [values[:length] for values in played["frames"][name]]
+        np.testing.assert_allclose(shown["frames"][name], same, atol=2e-3, err_msg=name)
+    assert shown["frames"]["ready"] == played["frames"]["ready"][:length]
+    assert shown["actions"] == played["actions"]
+
+
+def test_of_a_log_of_one_player_the_other_stands_where_it_was_seen(run, tmp_path):
+    outline, steps = recorded(run, "expert-collector-1")
+    mine = steps.filter(pc.equal(steps["slot"], 1))
+    mine = mine.take([0, 1, 2, 5, *range(6, len(mine))])  # steps 3 and 4 are missing
+    other = {**outline, "seed": None, "score": None, "layout": "unknown", "origin": "feedback"}
+    tables = {"matches": MATCHES.build({k: [x] for k, x in other.items()}), "steps": mine}
+    write(Run(tmp_path).recordings, "00000", tables)
+    frames = find_replay(Run(tmp_path), "expert-collector-1")["frames"]
+    assert len(frames["x"][0]) == outline["steps"]
+    assert frames["x"][0] == frames["memory_x"][1]
+    assert frames["x"][1][2] == frames["x"][1][3] == frames["x"][1][4]
+    assert frames["sees"][0] == [False] * outline["steps"]
+    np.testing.assert_allclose(np.hypot(frames["aim_x"][0], frames["aim_y"][0]), 1, atol=1e-2)
 
 
 # --- pages ---------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ GAME = Game(
     recipes=lazy("understudy.games.arena.recipes:RECIPES"),
     panels=lazy("understudy.games.arena.panels:panels"),
     replay=lazy("understudy.games.arena.replay:match_page"),
+    looks=lazy("understudy.games.arena.replay:looks"),
     read_logs=lazy("understudy.games.arena.data.logs:read_logs"),
     league=lazy("understudy.games.arena.league:league"),
 )

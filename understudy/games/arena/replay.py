@@ -2,6 +2,7 @@
 
 A recording holds views and actions; the shots in the air come from playing those actions again.
 Where that does not give the recorded views, the rules have changed since and the replay is refused.
+Logs of other origin cannot be played again: they are shown as their players saw it.
 """
 
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from understudy.data import shards
@@ -17,11 +19,13 @@ from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.arena.codec import actions as codec
 from understudy.games.arena.data.tables import MATCHES, STEPS, actions_of, check_rules, views_of
+from understudy.games.arena.log_replay import frames_of
 from understudy.games.arena.sim import entries as e
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
 from understudy.games.arena.sim.world import World
 from understudy.games.arena.viewer import replay_page
+from understudy.pipeline.game import Look, Shown
 
 VERSION = 1
 # Frame entries taken straight from a body: name, entry, scale.
@@ -50,10 +54,29 @@ def recorded_matches(run: Run) -> Iterator[tuple[Path, dict[str, Any]]]:
             steps = shards.shard_path(folder, STEPS, shards.shard_key(path))
             left = shards.shard_rows(steps, STEPS)
             for row in shards.read_shard(path, MATCHES).to_pylist() if left else ():
-                left -= 2 * row["steps"]  # a shard's first matches are recorded in full, if any
+                if row["seed"] is not None:  # a shard's first matches are recorded in full, if any
+                    left -= 2 * row["steps"]
                 if left < 0:
                     break
                 yield steps, row
+
+
+def looks() -> dict[str, Look]:
+    """Matches that were recorded step by step."""
+    return {"matches": Look("Recorded matches, played again", _shown, match_page)}
+
+
+def _shown(run: Run) -> Iterator[Shown]:
+    for _, row in recorded_matches(run):
+        seconds = row["steps"] * r.STEP_SECONDS
+        said = f"{_ended(row)}, {seconds:.0f} s, {row['layout']}"
+        yield Shown(row["match"], f"{row['player_0']} against {row['player_1']}", said)
+
+
+def _ended(row: dict[str, Any]) -> str:
+    if row["score"] is None:
+        return "nobody knows how it ended"
+    return _outcome([row["player_0"], row["player_1"]], float(row["score"]), row["ending"])
 
 
 def match_page(run: Run, match: str) -> str:
@@ -76,48 +99,62 @@ def find_replay(run: Run, match: str) -> dict[str, Any]:
 
 
 def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
-    """Play a recorded match again, noting everything there is to see."""
-    if outline["seed"] is None:
-        raise InputError(
-            f"match '{outline['match']}' comes from a log of other origin: where cover and shots "
-            "were is not in it, so it cannot be shown"
-        )
+    """A recorded match with everything there is to see of it.
+
+    It is played again; one from a log of other origin cannot be, and is shown as it was seen.
+    """
     steps = shards.read_shard(path, STEPS)
     check_rules(steps)
     steps = steps.filter(pc.equal(steps["match"], outline["match"]))
-    actions = actions_of(steps).reshape(-1, 2, len(r.ACTION))
-    views = views_of(steps).reshape(-1, 2, len(v.VIEW))
-    world, frames = _play_again(outline, actions, views)
-    layout = int(world.layout[0])
     names = [outline["player_0"], outline["player_1"]]
-    score = float(outline["score"])
-    seed = int(outline["seed"])
-    thoughts = (_thoughts(run, name, views[:, k], seed, k) for k, name in enumerate(names))
-    policy, value = zip(*thoughts, strict=True)
-    boxes = r.COVER[layout].T
+    score = float(outline["score"] or 0)
+    found = _seen(steps) if outline["seed"] is None else _played_again(run, names, outline, steps)
     return {
         "schema": "understudy.arena.replay",
         "version": VERSION,
         "match": outline["match"],
         "seed": outline["seed"],
         "players": names,
-        "outcome": _outcome(names, score, outline["ending"]),
+        "outcome": _ended(outline),
         "score": [score, -score],
         "seconds_per_step": r.STEP_SECONDS,
         "half_floor": r.HALF_FLOOR,
         "sight": r.SIGHT,
         "radius": r.RADIUS,
         "max": {"health": r.HEALTH, "magazine": r.MAGAZINE, "reserve": r.RESERVE},
-        "cover": [[x - a, y - b, x + a, y + b] for x, y, a, b in boxes.tolist()],
         "stations": [
             {"kind": "health" if s < r.AMMO_STATION else "ammo", "x": x, "y": y}
             for s, (x, y) in enumerate(r.STATIONS.tolist())
         ],
-        "frames": frames,
         "heads": codec.HEADS,
-        "actions": {
-            head: codec.encode(actions)[:, :, k].T.tolist() for k, head in enumerate(codec.HEADS)
-        },
+        **found,
+    }
+
+
+def _seen(steps: pa.Table) -> dict[str, Any]:
+    """A match of a log: cover and shots are not in it."""
+    frames, actions = frames_of(steps)
+    nobody = [None, None]
+    return {
+        "cover": [], "frames": frames, "actions": actions, "policy": nobody, "value": nobody
+    }  # fmt: skip
+
+
+def _played_again(
+    run: Run, names: list[str], outline: dict[str, Any], steps: pa.Table
+) -> dict[str, Any]:
+    actions = actions_of(steps).reshape(-1, 2, len(r.ACTION))
+    views = views_of(steps).reshape(-1, 2, len(v.VIEW))
+    world, frames = _play_again(outline, actions, views)
+    seed = int(outline["seed"])
+    thoughts = (_thoughts(run, name, views[:, k], seed, k) for k, name in enumerate(names))
+    policy, value = zip(*thoughts, strict=True)
+    boxes = r.COVER[int(world.layout[0])].T
+    choices = codec.encode(actions)
+    return {
+        "cover": [[x - a, y - b, x + a, y + b] for x, y, a, b in boxes.tolist()],
+        "frames": frames,
+        "actions": {head: choices[:, :, k].T.tolist() for k, head in enumerate(codec.HEADS)},
         "policy": list(policy),
         "value": list(value),
     }

@@ -93,3 +93,19 @@ function load(addresses) {
     return loaded.get(address);
   }));
 }
+
+// A file is sent as it is; the server answers with where its page is, or with what is wrong.
+document.addEventListener("submit", async (event) => {
+  if (!event.target.matches("form.upload")) return;
+  event.preventDefault();
+  const form = event.target;
+  const said = form.querySelector("#sent");
+  const file = form.elements.file.files[0];
+  if (!file) { said.textContent = "Choose a file first."; return; }
+  said.textContent = `${file.name} is being read …`;
+  const address = `/upload/${encodeURIComponent(form.elements.game.value)}?name=${encodeURIComponent(file.name)}`;
+  const answer = await fetch(address, { method: "POST", body: file, headers: { "hx-request": "true" } }).catch(() => null);
+  const place = answer?.headers.get("hx-redirect");
+  if (place) location.assign(place);
+  else said.innerHTML = answer ? await answer.text() : "The studio does not answer.";
+});

@@ -470,6 +470,13 @@ class Viewer {
 }
 
 window.arenaViewers = [];
-document.addEventListener("DOMContentLoaded", () => {
-  document.querySelectorAll(".arena-viewer").forEach((root) => window.arenaViewers.push(new Viewer(root)));
-});
+
+function view(part) {
+  for (const root of part.querySelectorAll(".arena-viewer:not([data-begun])")) {
+    root.dataset.begun = "";
+    window.arenaViewers.push(new Viewer(root));
+  }
+}
+
+document.addEventListener("DOMContentLoaded", () => view(document));
+document.addEventListener("understudy:part", () => view(document));

@@ -1,5 +1,6 @@
 """Pages: one match with its chances and swings, and how good a run's value models are."""
 
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -19,13 +20,27 @@ from understudy.games.dota.sources.synthetic import FIRST_MATCH
 from understudy.games.dota.sources.tables import EVENTS, MATCHES
 from understudy.games.dota.value.checkpoint import ValueModel
 from understudy.learn.base import read_evaluation
-from understudy.pipeline.game import load
+from understudy.pipeline.game import Look, Shown, load
 from understudy.report import charts
 from understudy.report.page import Panel, page
 
 SWINGS = 6
 """The minutes in which the chance moved most, listed one by one."""
 MAP = 400  # the side of the ward map's drawing
+
+
+def looks() -> dict[str, Look]:
+    """Recorded matches."""
+    return {"matches": Look("Recorded matches: chances, swings, wards, items", _shown, match_page)}
+
+
+def _shown(run: Run) -> Iterator[Shown]:
+    for path in sorted(run.recordings.glob(f"{MATCHES.name}-*.parquet")):
+        for row in shards.read_shard(path, MATCHES).to_pylist():
+            winner = SIDES[0] if row["radiant_win"] else SIDES[1]
+            minutes = (row.get("duration") or 0) / 60
+            said = f"{winner} won after {minutes:.0f} min, patch {row.get('patch') or 'unknown'}"
+            yield Shown(str(row["match_id"]), row.get("league") or "", said)
 
 
 def match_page(run: Run, match: str) -> str:

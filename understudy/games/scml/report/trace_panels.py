@@ -65,6 +65,24 @@ def player_panels(run: Run, player: str, decisions: Sequence[Decided]) -> list[P
     ]
 
 
+def day_panels(shown: Sequence[Decided]) -> list[Panel]:
+    """One day of one factory: its goals, who was served first, and every talk."""
+    player = shown[0].player
+    return [*_goals_of(shown[0]), _weights_panel(player, shown), _day_panel(player, shown, "In")]
+
+
+def _goals_of(decided: Decided) -> list[Panel]:
+    """What L2 wanted of the day; nothing where nobody sets goals."""
+    if decided.goals is None:
+        return []
+    rows = [
+        (words, *(decided.goals.get(f"{goal}_{first}_{last}") for goal in GOALS))
+        for words, (first, last) in zip(_BUCKETS, BUCKETS, strict=True)
+    ]
+    html = charts.table(("for", *(goal.replace("_", " ") for goal in GOALS)), rows)
+    return [Panel("Goals of the day", html, "As L2 gave them when the day began.", wide=True)]
+
+
 # --- goals and what came of them -----------------------------------------------------------------
 
 
@@ -280,7 +298,11 @@ def _negotiation(turn: Turn) -> str:
     return f"{'from' if turn.buys else 'to'} {turn.partner}"
 
 
-def _day_panel(player: str, shown: Sequence[Decided]) -> Panel:
+def _day_panel(
+    player: str,
+    shown: Sequence[Decided],
+    begins: str = "The day with most clips, then most negotiations, in",
+) -> Panel:
     columns = ("decision", "round", "negotiation", "weight", "heard", "L1 leaves", "L3 wishes",
                "clip", "answer")  # fmt: skip
     rows: list[list[charts.Cell]] = []
@@ -303,7 +325,7 @@ def _day_panel(player: str, shown: Sequence[Decided]) -> Panel:
                 ]
             )
     note = (
-        "The day with most clips, then most negotiations, in the order served. 5 x 12 (+2) is five "
+        f"{begins} the order served. 5 x 12 (+2) is five "
         "units at 12 each, to be delivered in two days. L1 leaves units by day, today first. "
         "Stressed rows were clipped. "
         f"Money left in the end: {charts.written(_last(shown).money_left)}."

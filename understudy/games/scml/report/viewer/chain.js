@@ -79,8 +79,8 @@ class Chain {
     this.heads.classList.toggle("deep", world.levels.length > 3);
   }
 
-  show(day, selected, mode) {
-    Object.assign(this, { day, selected, mode });
+  show(day, selected, mode, product) {
+    Object.assign(this, { day, selected, mode, product });
     this.boxes.forEach((one) => one.show(day, one.factory === selected));
     this.redraw();
   }
@@ -104,6 +104,7 @@ class Chain {
   trades() {
     const found = new Map();
     for (const contract of (this.mode === "made" ? this.world.made : this.world.due)[this.day]) {
+      if (this.product !== null && this.world.factories[contract.seller].level + 1 !== this.product) continue;
       const key = `${contract.seller} ${contract.buyer} ${contract.executed}`;
       const trade = found.get(key) ?? { ...contract, quantity: 0, money: 0 };
       trade.quantity += contract.quantity;

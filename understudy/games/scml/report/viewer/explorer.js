@@ -50,7 +50,7 @@ function stockNote({ track, conserves_stock: conserves }) {
 
 class Explorer {
   constructor(root) {
-    Object.assign(this, { root, day: 0, mode: "made", playing: false, speed: 1, selected: null, world: null });
+    Object.assign(this, { root, day: 0, mode: "made", playing: false, speed: 1, selected: null, world: null, product: null });
     const scripts = [...root.querySelectorAll("script.scml-world")];
     this.worlds = scripts.map((script) => new World(JSON.parse(script.textContent)));
     this.build();
@@ -62,12 +62,18 @@ class Explorer {
     }
   }
 
-  // An address may lead to a day and a factory: WORLD.html#day=12&factory=3
+  // An address may lead to a day and a factory: WORLD.html#day=12&factory=3, or to where it went wrong: #day=wrong
   follow(hash) {
     const asked = new URLSearchParams(hash.slice(1));
     const factory = this.world?.factories[Number(asked.get("factory") ?? -1)];
     if (factory) this.select(factory);
-    if (asked.has("day")) this.seek(asked.get("day"));
+    if (asked.get("day") === "wrong") this.seekWorst();
+    else if (asked.has("day")) this.seek(asked.get("day"));
+  }
+
+  seekWorst() {
+    this.pause();
+    if (this.world) this.seek(this.world.worstDay(this.selected));
   }
 
   build() {
@@ -114,7 +120,31 @@ class Explorer {
     return box("we-controls",
       box("we-group", iconButton("Day before (Left)", "back", () => this.nudge(-1)), this.playButton,
         iconButton("Next day (Right)", "forward", () => this.nudge(1))),
-      this.clock, this.slider, speeds);
+      this.clock, this.slider, speeds, this.filters());
+  }
+
+  // Whom to follow, competitors first, and which product's contracts to draw.
+  filters() {
+    this.who = make("select", { "aria-label": "Follow", title: "Follow" });
+    this.who.onchange = () => this.select(this.world.factories[Number(this.who.value)]);
+    this.products = make("select", { "aria-label": "Product", title: "Contracts over which product" });
+    this.products.onchange = () => {
+      this.product = this.products.value === "" ? null : Number(this.products.value);
+      this.draw();
+    };
+    const worst = make("button", { type: "button", className: "we-mode", textContent: "Worst day",
+      title: "Where the followed factory lost most", onclick: () => this.seekWorst() });
+    return box("we-group", this.who, this.products, worst);
+  }
+
+  listFilters(world) {
+    const order = [...world.factories].sort((a, b) => b.competes - a.competes);
+    this.who.replaceChildren(...order.map((factory) =>
+      make("option", { value: factory.place, textContent: `${factory.competes ? "\u2605 " : ""}${factory.name}` })));
+    this.product = null;
+    this.products.replaceChildren(make("option", { value: "", textContent: "all products" }),
+      ...world.levels.slice(1).map((_, level) =>
+        make("option", { value: level + 1, textContent: `product ${level + 1}` })));
   }
 
   modeSwitch() {
@@ -145,6 +175,7 @@ class Explorer {
       words(`SCML ${track}, ${field} field, ${world.factories.length} factories on ${world.levels.length} levels, `
         + length));
     this.slider.max = world.last;
+    this.listFilters(world);
     this.chain.load(world);
     this.charts.forEach((chart) => chart.load(world));
     this.stockLines.chart.about.textContent = stockNote(world.story);
@@ -180,7 +211,8 @@ class Explorer {
     const mode = Object.keys(MODES).indexOf(this.mode);
     this.modes.forEach((button, place) => button.setAttribute("aria-pressed", String(place === mode)));
     this.summary.textContent = this.sentence();
-    this.chain.show(day, selected, this.mode);
+    this.who.value = selected.place;
+    this.chain.show(day, selected, this.mode, this.product);
     this.factoryDay.show(world, selected, day);
     this.negotiations.show(world, selected, day);
     this.charts.forEach((chart) => chart.show(day, selected));
@@ -254,6 +286,13 @@ class Explorer {
 }
 
 window.worldExplorers = [];
-document.addEventListener("DOMContentLoaded", () => {
-  document.querySelectorAll(".scml-explorer").forEach((root) => window.worldExplorers.push(new Explorer(root)));
-});
+
+function explore(part) {
+  for (const root of part.querySelectorAll(".scml-explorer:not([data-begun])")) {
+    root.dataset.begun = "";
+    window.worldExplorers.push(new Explorer(root));
+  }
+}
+
+document.addEventListener("DOMContentLoaded", () => explore(document));
+document.addEventListener("understudy:part", () => explore(document));

@@ -90,6 +90,14 @@ class World {
     return this.at(factory, "balance", day + 1) / factory.initial;
   }
 
+  // The day on which a factory's money was gone, or fell most.
+  worstDay(factory) {
+    if (factory.bankrupt !== null) return factory.bankrupt;
+    const gain = (day) => this.at(factory, "balance", day + 1) - this.at(factory, "balance", day);
+    const days = Array.from({ length: this.steps }, (_, day) => day);
+    return days.reduce((worst, day) => (gain(day) < gain(worst) ? day : worst), 0);
+  }
+
   stock(factory, day) {
     return this.at(factory, "stock", day + 1);
   }
