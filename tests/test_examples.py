@@ -108,6 +108,8 @@ def parse(monkeypatch):
     return parse
 
 
+SHIPPED = ("HRL", "shipped")
+"""Models that come with the program."""
 GROUPS = {"scml": ("2024", "2025", "2026", "built-ins", "all")}
 """Names that stand for many players."""
 
@@ -124,7 +126,7 @@ def look_up(words, options):
     elif options.get("recipe") not in (None, *games.commands(name).tuned):
         game.recipe(options["recipe"])
     for model in (options.get("start"), options.get("init"), options.get("model")):
-        if model is not None and "," not in str(model):  # else they are runs
+        if model is not None and "," not in str(model) and model not in SHIPPED:  # else: runs
             game.recipe(Path(model).name)
     for option in ("players", "opponents", "agents", "track_only"):
         for player in named(options.get(option)):

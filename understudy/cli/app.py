@@ -14,8 +14,10 @@ from understudy import extras, games
 from understudy.cli import commands
 from understudy.cli.demo import demo
 from understudy.cli.export import export
+from understudy.cli.follow import follow
 from understudy.cli.league import league
 from understudy.cli.selftest import selftest
+from understudy.cli.serve import serve
 from understudy.cli.setup import setup
 from understudy.cli.studio import studio
 from understudy.cli.tune import tune
@@ -104,7 +106,7 @@ def app() -> typer.Typer:
             commands.replay,
             commands.recipes,
         ),
-        *(export, studio, demo, selftest, setup),
+        *(export, serve, follow, studio, demo, selftest, setup),
     )
     for command in every:
         made.command()(typed(command))

@@ -98,6 +98,11 @@ class Run:
         return self.folder / "record.log"
 
     @property
+    def followed(self) -> Path:
+        """Copies of logs that grow, and how far they were read."""
+        return self.folder / "followed"
+
+    @property
     def notes(self) -> Path:
         """What a person says of it: tags and a note."""
         return self.folder / "notes.json"

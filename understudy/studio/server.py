@@ -95,13 +95,20 @@ def hosts_of(host: str, port: int) -> frozenset[str]:
     return frozenset(f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names)
 
 
-def serve(app: Any, listening: socket.socket, ready: Callable[[], None]) -> None:
+def serve(
+    app: Any,
+    listening: socket.socket,
+    ready: Callable[[], None],
+    largest_message: int = LARGEST_MESSAGE,
+) -> None:
     """Answer until somebody stops it; `ready` is called once it does."""
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(server_of(app, ready).serve(sockets=[listening]))
+        asyncio.run(server_of(app, ready, largest_message).serve(sockets=[listening]))
 
 
-def server_of(app: Any, ready: Callable[[], None]) -> uvicorn.Server:
+def server_of(
+    app: Any, ready: Callable[[], None], largest_message: int = LARGEST_MESSAGE
+) -> uvicorn.Server:
     """What answers."""
     _allow_files(4 * MOST_CONNECTIONS)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
@@ -119,7 +126,7 @@ def server_of(app: Any, ready: Callable[[], None]) -> uvicorn.Server:
         timeout_keep_alive=30,
         timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=LARGEST_HEAD,
-        ws_max_size=LARGEST_MESSAGE,
+        ws_max_size=largest_message,
         ws_per_message_deflate=False,
         ws_ping_interval=20,
         ws_ping_timeout=20,

@@ -42,7 +42,10 @@ from understudy.pipeline.game import Game, load
 
 DAMAGED, MISSING, STALE, FOREIGN = "damaged", "missing", "stale", "foreign"
 _AGAIN = "Make it again: the command is in the manifest beside it"
-_KNOWN = ("tensorboard/*", "*.html", "*.log", f"*{ASIDE}", LOCK.format("*"), "*.csv", "*.ubj")
+_KNOWN = (
+    *("tensorboard/*", "*.html", "*.log", f"*{ASIDE}", LOCK.format("*"), "*.csv", "*.ubj"),
+    "followed/*",
+)
 """What is let be: pages, logs, tables for other programs, and what the next command sweeps."""
 
 

@@ -99,15 +99,16 @@ class _Reading:
         if slot not in (0, 1):
             raise ValueError(f"slot is {slot}, not 0 or 1")
         match = found.get(name) or _Match()
+        if name in found and _tells_only_the_end(row):
+            match.score = _outcome(row["outcome"]) * (1 - 2 * slot)
+            return
         step = len(match.rows) if row.get("step") is None else int(row["step"])
         if not 0 <= step < 2**31 or (step, slot) in match.rows:
             raise ValueError(f"step {step} of slot {slot} is there already, or no step")
-        outcome = row.get("outcome")
-        if outcome is not None and not -1 <= outcome <= 1:
-            raise ValueError(f"outcome is {outcome}, not between -1 and 1")
+        outcome = None if row.get("outcome") is None else _outcome(row["outcome"])
         match.rows[step, slot] = self._decision(row)
         if outcome is not None:
-            match.score = float(outcome) * (1 - 2 * slot)
+            match.score = outcome * (1 - 2 * slot)
         match.players[slot] = str(row.get("player") or match.players[slot])
         found[name] = match
 
@@ -164,6 +165,17 @@ class _Reading:
                 "reward": [row[3] for row in rows],
             }
         )
+
+
+def _tells_only_the_end(row: Mapping[str, Any]) -> bool:
+    """Whether it is no decision, but how its match ended."""
+    return row.get("outcome") is not None and row.keys() <= {"match", "slot", "player", "outcome"}
+
+
+def _outcome(given: float) -> float:
+    if not -1 <= given <= 1:
+        raise ValueError(f"outcome is {given}, not between -1 and 1")
+    return float(given)
 
 
 def _listed(row: Mapping[str, Any], together: str, names: Iterable[str]) -> list[Any]:

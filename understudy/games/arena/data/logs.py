@@ -12,12 +12,14 @@ import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from understudy.data.files import digest
 from understudy.errors import InputError
 from understudy.games.arena.data.log_lines import (
     WORK_OUT,
@@ -38,7 +40,7 @@ from understudy.games.arena.data.log_lines import (
 from understudy.games.arena.data.tables import MATCHES, RECORDED_VIEW, RULES, STEPS
 from understudy.games.arena.sim import rules as r
 from understudy.games.arena.sim import state as v
-from understudy.pipeline.game import Imported
+from understudy.pipeline.game import Awaited, Imported
 
 SKIPPED: Final = "skipped"
 """Note in the metadata of a file's matches: how many of its lines were events of other kinds."""
@@ -59,7 +61,7 @@ class _Outcome(NamedTuple):
     extras: dict[str, Any]
 
 
-def read_logs(folder: Path) -> Iterator[Imported]:
+def read_logs(folder: Path) -> Iterator[Imported | Awaited]:
     """The recordings in every log in and below `folder`, by the logs' paths in order."""
     paths = sorted(p for p in folder.rglob("*") if p.name.endswith((".jsonl", ".jsonl.gz")))
     logs = {utf8(p.relative_to(folder).as_posix()): p for p in paths if p.is_file()}
@@ -71,7 +73,7 @@ def read_logs(folder: Path) -> Iterator[Imported]:
     return _read_all(folder, logs)
 
 
-def _read_all(folder: Path, logs: Mapping[str, Path]) -> Iterator[Imported]:
+def _read_all(folder: Path, logs: Mapping[str, Path]) -> Iterator[Imported | Awaited]:
     streams = {os.path.normpath(p.absolute()): s for s, p in logs.items() if p.name == _FEEDBACK}
     outcomes: dict[str, _Outcome] = {}
     manifests = {
@@ -83,7 +85,17 @@ def _read_all(folder: Path, logs: Mapping[str, Path]) -> Iterator[Imported]:
         if source in manifests:
             yield Imported(source, _Log(source, live=True).tables(), manifests[source])
         else:
-            yield _read_matches(source, path, outcomes.get(source))
+            told = outcomes.get(source)
+            yield Awaited(source, _stamp(path, told), partial(_read_matches, source, path, told))
+
+
+def _stamp(path: Path, outcome: _Outcome | None) -> str:
+    """Changes with what a file holds, and with what a manifest says of it."""
+    try:
+        held = digest(path)
+    except (OSError, InputError):  # it has just gone; reading it will say so
+        held = ""
+    return held if outcome is None else f"{held} {outcome[1:]}"
 
 
 def _read_matches(source: str, path: Path, outcome: _Outcome | None) -> Imported:
@@ -288,7 +300,7 @@ class _Log:
         which, step, slot = np.array(self.which), np.array(self.step), np.array(self.slot)
         order = np.lexsort((slot, step, which))
         numbers = np.array(self.numbers).reshape(-1, len(_NUMBERS))[order]
-        _work_out_reach(numbers)
+        work_out_reach(numbers)
         steps = {
             "match": pa.array(self.matches, pa.string()).take(pa.array(which[order])),
             "step": step[order],
@@ -316,7 +328,7 @@ class _Log:
         return MATCHES.build(columns, {**RULES, SKIPPED: str(skipped)})
 
 
-def _work_out_reach(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> None:
+def work_out_reach(numbers: "np.ndarray[Any, np.dtype[np.float32]]") -> None:
     """Fill in `in_reach` where it was not logged: is a ready station near, and of use?"""
     rows = np.flatnonzero(numbers[:, v.IN_REACH] == WORK_OUT)
     views = numbers[rows].astype(np.float64)
