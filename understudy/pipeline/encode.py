@@ -42,7 +42,7 @@ def encode(
     workers.parse(worker)
     if game.encode is None:
         raise InputError(f"{game.name} has nothing to be encoded into")
-    fill = _filler(game, goals)
+    fill = _filler(game, run, goals)
     if sources:
         gather_from(
             *(game, run, sources), lambda one: one.recordings, game.recordings, resume=resume
@@ -121,13 +121,14 @@ def _tasks(
     }
 
 
-def _filler(game: Game, goals: Path | None) -> Callable[[Path], None]:
+def _filler(game: Game, run: Run, goals: Path | None) -> Callable[[Path], None]:
     """Fills a model's goals into samples; does nothing where none is given."""
     if goals is None:
         return lambda samples: None
     if (fill := game.fill) is None:
         raise InputError(f"{game.name} has no goals to be filled in; leave out --goals")
-    return lambda samples: fill(samples, goals)
+    model = run.find_model(str(goals))
+    return lambda samples: fill(samples, model)
 
 
 def _encode(task: Task) -> None:
