@@ -64,7 +64,11 @@ def encode(
     def is_done(key: str) -> bool:
         return shards.shard_note(paths[key], "input") == inputs[key]
 
-    work(_encode, tasks, game.samples, worker, None, quiet, "encoding", is_done)
+    def ship(task: Task) -> workers.Shipment:
+        paths = (shards.shard_path(task.source, table, task.key) for table in game.recordings)
+        return workers.Shipment(task.target, task.source, tuple(paths))
+
+    work(_encode, tasks, game.samples, worker, None, quiet, "encoding", is_done, ship=ship)
     if not any(shards.shard_rows(path, first) for path in paths.values()):
         raise InputError(
             f"{run.recordings} holds no decision of {', '.join(players or ['anybody'])}. Encode "

@@ -15,7 +15,7 @@ from understudy.trust.sameness import differences
 from understudy.trust.stages import STAGES, base, with_workers
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-MOST = 12
+MOST = 14
 """Kills of one case, which then must end."""
 
 
@@ -34,10 +34,10 @@ def killed(name: str, ground: Ground, place: Path, dice: random.Random) -> Attac
     case = place / "run"
     shutil.copytree(whole, case)
     shutil.rmtree(case / stage.makes)
-    workers = 2 if dice.random() < 0.2 else 0
+    workers = 2 if dice.random() < 0.1 else 0
     arguments = [*with_workers(stage.command, workers), "--out", str(case)]
     faults, kills = list[Fault](), 0
-    for _ in range(dice.randint(2, MOST)):
+    for _ in range(dice.randint(6, MOST)):
         number = dice.choice(SIGNALS)
         latest = 0.5 * ground.seconds[name] + (3.0 if workers else 0.1)
         done = _attempt(ground, arguments, number, stage.renames, latest, dice)
