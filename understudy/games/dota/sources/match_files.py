@@ -226,9 +226,8 @@ def _batch(
     by_number = faults(tables)
     numbers = {where: rows[MATCHES.name][0][0] for where, rows in held}
     for where, number in numbers.items():
-        fault = wrong.get(where) or by_number.get(number)
-        if fault is not None:
-            words.append(f"{where}: not as OpenDota writes it ({fault})")
+        if said := wrong.get(where) or by_number.get(number):
+            words.append(f"{where}: not as OpenDota writes it ({said})")
             seen.discard(number)  # a sound copy may follow
     return Imported(last, without(tables, by_number), words)
 
