@@ -202,6 +202,8 @@ class Game:
     """What a report shows of this game besides the tables every game has."""
     replay: "Callable[[Run, str], str] | None" = None
     """A page that shows one recorded match of a run."""
+    replay_file: "Callable[[Path], str] | None" = None
+    """The same of a match file of other origin, without any run."""
     looks: "Callable[[], Mapping[str, Look]]" = dict
     """What of a run can be looked into, by name."""
     live: "Callable[[], Live] | None" = None
