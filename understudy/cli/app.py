@@ -21,8 +21,8 @@ from understudy.cli.serve import serve
 from understudy.cli.setup import setup
 from understudy.cli.studio import studio
 from understudy.cli.tune import tune
+from understudy.data.elsewhere.remote import copied
 from understudy.data.integrity.locks import released
-from understudy.data.remote import copied
 from understudy.errors import InputError
 from understudy.terminal.commands import Command, added_options, typed
 from understudy.terminal.console import err_console

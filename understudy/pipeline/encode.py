@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from understudy import workers
 from understudy.data import shards
+from understudy.data.elsewhere.gather import gather
 from understudy.data.files import digest
-from understudy.data.gather import gather
 from understudy.data.runs import Run, begin, finish, read_manifest
 from understudy.data.schema import Table
 from understudy.errors import InputError

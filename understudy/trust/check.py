@@ -250,7 +250,8 @@ def _unfit(run: Run, folder: Path) -> Iterator[Finding]:
         yield from _encoded(game, run, folder, facts)
     elif manifest["stage"] == "train":
         yield from _absent(iter([ModelFolder(folder).evaluation]))
-        yield from _measured(folder)
+        for layer in sorted(path.parent for path in folder.rglob(ModelFolder(folder).metrics.name)):
+            yield from _measured(layer)
     elif manifest["stage"] == "league":
         yield from _league(folder)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from understudy import workers
+from understudy.data.elsewhere.gather import link
 from understudy.data.files import write_bytes
-from understudy.data.gather import link
 from understudy.data.integrity.json_files import write_json
 from understudy.data.own_code import is_reference
 from understudy.data.players import PlayerRef

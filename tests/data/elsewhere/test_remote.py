@@ -4,7 +4,7 @@ import pytest
 
 from tests.s3_server import s3_server
 from tests.small_runs import assert_refused, contents, tiny_recipe, understudy
-from understudy.data.remote import COPIES, Copy, copied
+from understudy.data.elsewhere.remote import COPIES, Copy, copied
 from understudy.errors import InputError
 
 
