@@ -1,0 +1,60 @@
+"""The ways we train for the variant with loadouts, and its leagues: the arena's, sized alike."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from understudy.games.arena.loadouts.matches import MOVES, LoadoutArena
+from understudy.games.arena.recipes import imitate_quick, imitate_small, refine_ppo
+from understudy.league.interface import League
+from understudy.league.matchmaking import ByRole
+from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
+from understudy.league.rules import Overrides
+from understudy.learn.recipe import Recipe
+from understudy.pipeline import league_training
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+imitate = replace(imitate_small, decisions=MOVES, statistic=None, steps=3_000)
+refine = replace(refine_ppo, decisions=MOVES, make=LoadoutArena, start="imitate")
+RECIPES: "Final[Mapping[str, Recipe]]" = {
+    "imitate": imitate,
+    "imitate-quick": replace(imitate_quick, decisions=MOVES, statistic=None),
+    "refine": refine,
+}
+HUNTING: Final = Overrides(kl_scale=0.2, draw=-1.0)
+"""As in the arena: exploiters are hardly bound to the imitation, and have no use for a draw."""
+
+
+def sized(description: str, rounds: int, agent_steps: int, exploiter_steps: int) -> LeagueRecipe:
+    """A league whose exploiter hunts the main agent anew every round."""
+    return three_roles(
+        description=description,
+        rounds=rounds,
+        agent_steps=agent_steps,
+        matches=40,
+        shares=(0.55, 0.45, 0.0),
+        keep_every=1,
+        patience=1,
+        beats=0.6,
+        reset="past main",
+        matchmaking=ByRole(self_play=0.05, past=0.7, lost_below=0.5, curriculum=0.0),
+        anneal_from=0.5,
+        opponents_max=8,
+        exploiter_steps=exploiter_steps,
+        exploiter_matches=1_000,
+        hunting=HUNTING,
+    )
+
+
+def league() -> League:
+    """`quick` ends in minutes, `full` in a quarter of an hour."""
+    return League(
+        partial(league_training.train, replace(refine, learning_rate=4e-4)),
+        {
+            **with_baselines("quick", sized("eight rounds in minutes", 8, 2_000_000, 2_000_000)),
+            **with_baselines("full", sized("twelve longer rounds", 12, 4_000_000, 4_000_000)),
+        },
+        start="imitate",
+    )
