@@ -55,6 +55,7 @@ def league(
     Example: understudy league arena --recipe quick --from imitate-small
     """
     from understudy.pipeline import league as league_stage
+    from understudy.report.league.worth import worth
     from understudy.report.terminal import league_table
 
     chosen, run = load(game), run_of(out, game)
@@ -76,6 +77,9 @@ def league(
         print(json_text.dumps(summary, indent=2))
         return
     out_console.print(league_table(summary))
+    said = f"{summary['verdict']} {worth(run.league(name or recipe), summary)}".strip()
+    if said:
+        print(said)
     print(f"{run.league(name or recipe)}: {summary['rounds']} rounds")
     assert chosen.league is not None  # or it would have been refused
     other = start or chosen.league().start or next(iter(chosen.players))

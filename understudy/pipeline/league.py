@@ -95,7 +95,9 @@ def league(
     best = sorted(fresh, key=lambda name: -float(measured[name]["mean"]))[:1]
     hunts = [line for name in best for line in fresh[name].told()]
     highlights = [best_exploit(hunts, fresh[name].name) for name in best]
-    summary = summarise(state, lines, measured, [one for one in highlights if one is not None])
+    told_of = [one for one in highlights if one is not None]
+    way, exact = type(season.recipe.matchmaking).__name__, _exactly(game, season, state)
+    summary = summarise(state, lines, measured, told_of, way=way, exact=exact)
     write_summary(season.folder, summary)
     members = {one.name: one.player_ref for one in fresh.values()}
     LeagueReplays(game, season, members, [*hunts, *lines]).write(summary["highlights"])
@@ -300,6 +302,19 @@ def _exploiter(
         results=season.results,
         graded=season.graded,
     )
+
+
+def _exactly(game: Game, season: Season, state: State) -> dict[str, float]:
+    """What the best answer wins, where the game is small enough to compute it."""
+    exact = None if game.league is None else game.league().exact
+    if exact is None:
+        return {}
+    main = season.player_ref(state.roster.mains()[0].version)
+    mixture = {season.player_ref(name): share for name, share in own_nash(state).items()}
+    try:
+        return {"main agent": exact.win_rate({main: 1.0}), "mixture": exact.win_rate(mixture)}
+    except InputError:  # a policy that remembers is no table
+        return {}
 
 
 # --- matches to watch ----------------------------------------------------------------------------
