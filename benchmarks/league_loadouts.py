@@ -19,7 +19,7 @@ Fixed before the runs
   Budget: the same agent-steps in all for every way, ROUNDS times STEPS; nobody meets a script.
   Runs: seeds 0 to 7 of every way, looked at once. Runs differ by 4 to 6 points (SD, measured in the
     arena without loadouts). With an SD of 5, Welch's test at 5 % finds in four cases of five
-    a difference of 9 points by 6 runs a way, 7.6 by 8, 6.5 by 10, 4.8 by 18 (`power`). A loadout
+    a difference of 9.0 points by 6 runs a way, 7.5 by 8, 6.6 by 10, 4.8 by 18 (`power`). A loadout
     that is always the same is beaten by 16 points, a lean of 60 to 20 to 20 by 7: what would be
     worth a league is seen by 8, and less is not.
   Comparison: means, unpaired, Welch's 95 % interval. League (last, mixture) and PSRO (mixture) are
@@ -49,8 +49,9 @@ from scipy.special import stdtrit
 from understudy.data.players import PlayerRef
 from understudy.data.stats import Estimate, student, welch
 from understudy.games.arena.family import load
+from understudy.games.arena.league import HUNTING
 from understudy.games.arena.loadouts.choice import chosen, circle, exploited
-from understudy.games.arena.loadouts.recipes import HUNTING, league, sized
+from understudy.games.arena.loadouts.recipes import league, sized
 from understudy.league.analysis.cyclicity import cyclicity
 from understudy.league.analysis.exploitability import BestResponse
 from understudy.league.analysis.summary import own_nash
@@ -86,11 +87,14 @@ class Given(NamedTuple):
     kiter: Path
     out: Path
     scratch: str | None
+    scale: float
+    """Of all agent-steps; 1 but for a trial."""
 
 
 @cache
-def ways() -> dict[str, LeagueRecipe]:
-    found = with_baselines("league", sized("as docs/league.md advises", ROUNDS, STEPS, HUNT))
+def ways(scale: float = 1.0) -> dict[str, LeagueRecipe]:
+    steps = round(STEPS * scale)
+    found = with_baselines("league", sized("as docs/league.md advises", ROUNDS, steps, HUNT))
     return {name.removeprefix("league-"): recipe for name, recipe in found.items()}
 
 
@@ -99,7 +103,7 @@ def main() -> None:
     print(__doc__[__doc__.index("Fixed before the runs") :])
     asked.out.mkdir(parents=True, exist_ok=True)
     folders = [run / "models" / "imitate" for run in (asked.run, *asked.hunters)]
-    given = Given(*folders, asked.out, asked.scratch)
+    given = Given(*folders, asked.out, asked.scratch, asked.scale)
     run_all(given, asked)
     lines = [line for line in read_lines(asked.out / LINES) if line["seed"] in asked.seeds]
     print(report(lines))
@@ -115,6 +119,7 @@ def arguments() -> argparse.Namespace:
         "--seconds", default=1e9, type=float, help="begin nothing that would end later"
     )
     parser.add_argument("--seeds", default=[*SEEDS], type=lambda s: [*map(int, s.split(","))])
+    parser.add_argument("--scale", default=1.0, type=float, help="of all steps, for a trial")
     parser.add_argument("--scratch", default=None, help="folder for leagues while they run")
     return parser.parse_args()
 
@@ -141,7 +146,7 @@ def play_league(given: Given, task: Task, folder: Path) -> dict[str, Any]:
     season = Season(
         folder=folder / "league",
         game=game.name,
-        recipe=ways()[task.way],
+        recipe=ways(given.scale)[task.way],
         start=PlayerRef("imitation", given.imitation),
         scripted=(),
         results=game.results,
@@ -196,7 +201,7 @@ def hunt(given: Given, task: Task, known: Mapping[str, Any], folder: Path) -> di
         target={ref(name): share for name, share in known["products"][task.target].items()},
         start=start,
         imitation=own if met else start,
-        agent_steps=HUNT,
+        agent_steps=round(HUNT * given.scale),
         overrides=Overrides(kl_scale=HUNTING.kl_scale, draw=-1.0, rate_end=0.0) if met else FREE,
         matches=1_000,
         seed=task.seed,

@@ -77,9 +77,7 @@ def league(
         print(json_text.dumps(summary, indent=2))
         return
     out_console.print(league_table(summary))
-    said = f"{summary['verdict']} {worth(run.league(name or recipe), summary)}".strip()
-    if said:
-        print(said)
+    print(f"{summary['verdict']} {worth(run.league(name or recipe), summary)}".strip())
     print(f"{run.league(name or recipe)}: {summary['rounds']} rounds")
     assert chosen.league is not None  # or it would have been refused
     other = start or chosen.league().start or next(iter(chosen.players))

@@ -10,14 +10,14 @@ from understudy.data.integrity.shapes import LeagueSummary
 from understudy.data.runs import LeagueFolder
 from understudy.data.stats import Z
 
-Values = Mapping[str, Any]
+Summary = Mapping[str, Any]
 WITHOUT = ("SelfPlay", "FictitiousSelfPlay")
 """Ways to choose opponents that need no exploiters and no win rates."""
 _ALIKE = 0.02
 """Budgets that differ by less are the same: a game may give a few steps less than was asked."""
 
 
-def worth(folder: Path, summary: Values) -> str:
+def worth(folder: Path, summary: Summary) -> str:
     """A sentence; nothing of those ways themselves, nor where nothing was measured."""
     way, mine = summary.get("way", ""), _strongest(summary)
     if not way or way in WITHOUT or mine is None:
@@ -38,8 +38,8 @@ def worth(folder: Path, summary: Values) -> str:
     return " ".join([*told, "One run of each: runs of one way differ by some 5 points."])
 
 
-def _others(folder: Path) -> list[tuple[str, Values]]:
-    found = list[tuple[str, Values]]()
+def _others(folder: Path) -> list[tuple[str, Summary]]:
+    found = list[tuple[str, Summary]]()
     for other in sorted(folder.parent.glob("*/")):
         if other != folder:
             cure = "Run the same understudy league again"
@@ -48,7 +48,7 @@ def _others(folder: Path) -> list[tuple[str, Values]]:
     return found
 
 
-def _strongest(summary: Values) -> Values | None:
+def _strongest(summary: Summary) -> Summary | None:
     return max(summary["best_response"].values(), key=lambda one: one["mean"], default=None)
 
 
@@ -56,7 +56,7 @@ def _alike(one: float, other: float) -> bool:
     return abs(one - other) <= _ALIKE * max(one, other)
 
 
-def _beside(name: str, mine: Values, theirs: Values) -> str:
+def _beside(name: str, mine: Summary, theirs: Summary) -> str:
     """How much less a league is exploited than one that did without."""
     gap = theirs["mean"] - mine["mean"]
     reach = Z * math.hypot(*((one["high"] - one["low"]) / (2 * Z) for one in (mine, theirs)))

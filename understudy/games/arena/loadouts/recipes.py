@@ -4,12 +4,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from understudy.games.arena.league import HUNTING
 from understudy.games.arena.loadouts.matches import MOVES, LoadoutArena
 from understudy.games.arena.recipes import imitate_quick, imitate_small, refine_ppo
 from understudy.league.interface import League
 from understudy.league.matchmaking import ByRole
 from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
-from understudy.league.rules import Overrides
 from understudy.learn.recipe import Recipe
 from understudy.pipeline import league_training
 
@@ -23,8 +23,6 @@ RECIPES: "Final[Mapping[str, Recipe]]" = {
     "imitate-quick": replace(imitate_quick, decisions=MOVES, statistic=None),
     "refine": refine,
 }
-HUNTING: Final = Overrides(kl_scale=0.2, draw=-1.0)
-"""As in the arena: exploiters are hardly bound to the imitation, and have no use for a draw."""
 
 
 def sized(description: str, rounds: int, agent_steps: int, exploiter_steps: int) -> LeagueRecipe:
