@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -49,6 +50,11 @@ class PatientProtocol(H11Protocol):
         cycle: Any = self.cycle
         if cycle is None:
             self.transport.abort()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """From now on it is a socket's; who is silent there is that page's affair."""
+        self._first.cancel()
+        super().handle_websocket_upgrade(event)
 
     def pause_writing(self) -> None:
         """What was sent is not being read."""

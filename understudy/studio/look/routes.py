@@ -45,7 +45,7 @@ class _Look:
     async def listed(self, name: str, q: str = "") -> Response:
         one = self._studio.catalogue[name]
         found = await self._studio.maker.make(listed, (one.run.folder, q[:200]))
-        return self._pages.answer("look_list.html", one=one, found=found, link=_link)
+        return self._pages.answer("look_list.html", one=one, found=found, link=page_link)
 
     async def page(self, name: str, kind: str, key: str) -> Response:
         one, kept = self._studio.catalogue[name], self._studio.kept
@@ -75,7 +75,7 @@ class _Look:
         made = self._studio.catalogue.name_of(run)
         if made is None:
             raise InputError(f"{run} is not below the folders this studio looks at")
-        return Response(headers={"hx-redirect": _link(made, kind, key)})
+        return Response(headers={"hx-redirect": page_link(made, kind, key)})
 
     def _places(self, game: str, name: str, content: bytes) -> tuple[Path, Path]:
         """Where a file is put, and the run that it becomes: the same file, the same run."""
@@ -96,7 +96,7 @@ async def _body(request: Request) -> bytes:
     return content
 
 
-def _link(name: str, kind: str, key: str, mark: str = "") -> str:
+def page_link(name: str, kind: str, key: str, mark: str = "") -> str:
     """The address of a page."""
     place = urlencode({"kind": kind, "key": key})
     return f"/run/{_quoted(name)}/look/page?{place}" + (f"#{mark}" if mark else "")
