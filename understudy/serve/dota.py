@@ -30,6 +30,7 @@ from understudy.games.dota.live.match import LiveMatch
 from understudy.games.dota.live.page import live_page
 from understudy.games.dota.live.report import Report, ReportError
 from understudy.games.dota.live.sight import LiveModels
+from understudy.serve.follow import EVERY
 from understudy.serve.messages import MessageError, refusal, written
 from understudy.serve.metrics import Metrics
 from understudy.serve.streams import lines_of
@@ -119,9 +120,6 @@ class LiveService:
             return lambda: brief_of_nothing(self.fault)
         context, frozen = match.context(), match.copy()
         return lambda: brief_of(frozen, context, self.live, self.models)
-
-
-EVERY = 2.0  # seconds between two looks at a live file
 
 
 async def _watch(service: LiveService, path: Path, number: int | None) -> None:

@@ -60,9 +60,9 @@ class Follower:
         if not self.source.is_dir():
             raise InputError(f"there is no folder {self.source} to follow")
         self.state = self._read_state()
-        for stream, size in self.state.copied.items():
-            copy = self._copy(stream)
-            if copy.is_file() and copy.stat().st_size > size:
+        for copy in (path for path in self.logs.rglob("*") if path.is_file()):
+            size = self.state.copied.get(copy.relative_to(self.logs).as_posix(), 0)
+            if copy.stat().st_size > size:
                 os.truncate(copy, size)  # copied, and then killed before it was noted
 
     @property

@@ -7,7 +7,7 @@ learns the gold of the enemy.
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from understudy.games.dota.live.report import (
@@ -19,8 +19,8 @@ from understudy.games.dota.live.report import (
     Report,
     ReportError,
 )
+from understudy.games.dota.sources.opendota import Json
 
-Json = Mapping[str, Any]
 TEAMS = {"radiant": 0, "dire": 1}
 GOLD_PARTS = ("hero_kills", "creep_kills", "income", "shared")
 """`gold_from_…`: what gold came of, since the beginning."""

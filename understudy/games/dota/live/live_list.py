@@ -73,7 +73,8 @@ def read_growing(content: Mapping[str, Any]) -> MatchContext:
     """A match file of OpenDota whose match may still be going on."""
     ended = content.get("radiant_win") is not None
     # Nothing reads who won before it is over; the importer refuses matches without a winner.
-    blank = {} if ended else {"radiant_win": False, "duration": SHORTEST}
+    so_far = max(SHORTEST, 60 * len(content.get("radiant_gold_adv") or ()))
+    blank = {} if ended else {"radiant_win": False, "duration": so_far}
     try:
         tables = tables_of([rows_of({**content, **blank})])
     except (MatchError, ValueError, TypeError) as failure:

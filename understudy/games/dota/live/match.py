@@ -12,6 +12,7 @@ from typing import Any
 
 from understudy.games.dota import facts
 from understudy.games.dota.advice.match_context import MatchContext
+from understudy.games.dota.features.timeline import MINUTE
 from understudy.games.dota.live.report import BUILDINGS, LIST, PLAYER, SPECTATOR, Hero, Report
 from understudy.games.dota.sources.match_files import tables_of
 from understudy.games.dota.sources.opendota import Rows
@@ -23,7 +24,6 @@ from understudy.games.dota.sources.tables import (
     STATE_TEAM_MINUTE,
 )
 
-MINUTE = 60
 OLD = 30  # seconds; a minute that is told by an older report is marked
 BACK = 5  # seconds the clock may go back; more is another match
 EARLIEST = 1_546_300_800  # 2019; a clock that says less is wrong
