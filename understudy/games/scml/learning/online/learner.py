@@ -21,7 +21,7 @@ from understudy.games.scml.batch.learnt import choices as c
 from understudy.games.scml.domain import REJECT
 from understudy.games.scml.learning.online.experience import Experience, experience_of, joined
 from understudy.games.scml.learning.online.player import (
-    PLACES,
+    GROUPS,
     ActionEvaluation,
     Critic,
     Layers,
@@ -60,6 +60,8 @@ class LearnerSettings:
     """The critic sees all factories; else what the player sees."""
     shaped: bool = True
     """Rewards come when a contract is signed; else with each day's profit."""
+    by_field: bool = True
+    """Advantages have the same spread in both fields; else champions alone hardly count."""
     entropy_weight: float = 0.0
     """Up: keeps trying other offers."""
     gradient_norm_max: float = 0.5
@@ -126,7 +128,7 @@ class Learner:
         lambda_, value = self.settings.lambda_, self._values(seen)
         target = targets(played, worth, final, value, np.zeros_like(value), lambda_)
         if not self._has_measured:
-            self.critic.measure(self._there(target), seen.level)
+            self.critic.measure(self._there(target), seen.group)
             self._has_measured = True
             value = self._values(seen)
             target = targets(played, worth, final, value, np.zeros_like(value), lambda_)
@@ -136,6 +138,9 @@ class Learner:
         metrics["critic_loss"] = self._fit_critic(seen, target, rng)
         return metrics
 
+    def _normalised(self, advantage: Floats, played: Played) -> Floats:
+        return normalised(advantage, played.group if self.settings.by_field else played.level)
+
     def _there(self, values: Array) -> Tensor:
         return torch.from_numpy(np.asarray(values, np.float32)).to(self.device)
 
@@ -143,9 +148,9 @@ class Learner:
 
     @torch.no_grad()
     def _values(self, seen: Experience) -> Floats:
-        rows = torch.arange(len(seen.level), device=self.device)
+        rows = torch.arange(len(seen.group), device=self.device)
         parts = [
-            (seen.state[some], seen.central[some], seen.level[some])
+            (seen.state[some], seen.central[some], seen.group[some])
             for some in torch.tensor_split(rows, len(rows) // 65_536 + 1)
         ]
         found = torch.cat([self.critic(*part) for part in parts])
@@ -156,9 +161,9 @@ class Learner:
         for _ in range(self.settings.critic_epochs):
             for some in self._batches(len(target), 2 * self.settings.batch_size, rng):
                 rows = torch.from_numpy(some).to(self.device)
-                level = seen.level[rows]
-                value = self.critic(seen.state[rows], seen.central[rows], level)
-                error = (value - wanted[rows]) / self.critic.scale[level, 1]
+                group = seen.group[rows]
+                value = self.critic(seen.state[rows], seen.central[rows], group)
+                error = (value - wanted[rows]) / self.critic.scale[group, 1]
                 loss = torch.nn.functional.smooth_l1_loss(error, torch.zeros_like(error))
                 self._descend(["critic"], loss)
                 losses.append(loss.detach())
@@ -185,7 +190,7 @@ class Learner:
             for group in self.optimizers[layer].param_groups:
                 group["lr"] = rate
         sums: dict[str, list[Tensor]] = {}
-        advantage = normalised(target - value, played.level)[seen.kept]
+        advantage = self._normalised(target - value, played)[seen.kept]
         for _ in range(self.settings.epochs):
             if self.settings.objective == "vtrace":
                 ratio = np.zeros(len(value))
@@ -197,7 +202,7 @@ class Learner:
                     .numpy()
                 )
                 corrected = targets(played, worth, final, value, ratio, self.settings.lambda_)
-                advantage = normalised(corrected - value, played.level)[seen.kept]
+                advantage = self._normalised(corrected - value, played)[seen.kept]
             scaled = self._there(advantage)
             for some in self._batches(len(seen.kept), self.settings.batch_size, rng):
                 measured = self._update(seen, some, before, scaled, rates)
@@ -257,7 +262,7 @@ class Learner:
         rng: np.random.Generator,
     ) -> list[Tensor]:
         """The manager's gradient, a decision a day: by how the whole day and what followed went."""
-        scaled = normalised(advantage, played.level)[played.day_decision]
+        scaled = self._normalised(advantage, played)[played.day_decision]
         weighed, losses = self._there(scaled), list[Tensor]()
         start, said = self._there(played.day_start), self._there(played.goals)
         for group in self.optimizers["l2"].param_groups:
@@ -315,11 +320,12 @@ class Learner:
         self._has_measured = state["has_measured"]
 
 
-def normalised(advantage: Floats, level: Ints) -> Floats:
-    """By place in the chain, with mean 0 and spread 1: the first level has the most luck."""
+def normalised(advantage: Floats, group: Ints) -> Floats:
+    """By group, with mean 0 and spread 1: the first level has the most luck, and champions alone
+    move scores by a fraction of what background agents do."""
     found = np.zeros_like(advantage)
-    for place in range(PLACES):
-        some = level == place
+    for number in range(GROUPS):
+        some = group == number
         if some.sum() > 1:
             chosen = advantage[some]
             found[some] = (chosen - chosen.mean()) / (chosen.std() + 1e-8)

@@ -13,7 +13,7 @@ from understudy.games.scml.batch.learnt.policy import Learner, ManyDecisions, pl
 from understudy.games.scml.batch.setup import Seat, set_seat
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.learning.online.fields import Company, Planned, layouts
-from understudy.games.scml.learning.online.rollout_buffer import Played, RolloutBuffer
+from understudy.games.scml.learning.online.rollout_buffer import PLACES, Played, RolloutBuffer
 from understudy.games.scml.tuning.trials import worlds_of
 
 Layers = dict[str, dict[str, Array]]
@@ -64,6 +64,12 @@ def clones_of(company: Company) -> list[ManyDecisions]:
     return [ManyDecisions(policy_of(CLONES[name])) for name in company.clones if company.cloned]
 
 
+def grouped(played: Played, planned: Sequence[Planned]) -> Played:
+    """Decisions told apart by the field of their world, too."""
+    alone = np.array([one.field == "champions" for one in planned])
+    return replace(played, group=played.level + PLACES * alone[played.world])
+
+
 def collect(job: Job) -> Rollout:
     """Play a job's worlds."""
     drawn = replace(job.about, response_temperature=1.0, offer_temperature=1.0)
@@ -77,7 +83,7 @@ def collect(job: Job) -> Rollout:
     planned = layouts(job.company, job.block, job.first, job.worlds, len(job.past))
     worlds = Worlds(seated(planned))
     play(worlds, learners)
-    played = buffer.played()
+    played = grouped(buffer.played(), planned)
     mine = np.array([one.layout.mine for one in planned])
     rows = np.arange(len(planned))
     return Rollout(

@@ -22,6 +22,8 @@ from understudy.games.scml.learning.online.central import WIDTH, look_around
 from understudy.games.scml.learning.online.kernels import kernel
 from understudy.games.scml.view import inputs
 
+PLACES: Final = 3
+"""In the chain: the first level, a middle one, the last."""
 _KEPT: Final = 0x5EED
 """Which decisions are learnt from is drawn beside the dice of play, and changes nothing of it."""
 
@@ -36,6 +38,8 @@ class Played:
     day: Ints
     level: Ints
     """0 the first, 1 a middle, 2 the last."""
+    group: Ints
+    """The level, and PLACES more where there are champions alone: luck is alike in a group."""
     booked: Floats
     """The score that all contracts so far would lead to."""
     money: Floats
@@ -120,6 +124,7 @@ class RolloutBuffer:
             "factory": asked.factory,
             "day": state["day"][asked.world].copy(),
             "level": level,
+            "group": level,
             "booked": worth,
             "money": state["balance"][asked.world, asked.factory]
             / fixed["initial"][asked.world, asked.factory],
