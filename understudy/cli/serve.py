@@ -56,7 +56,7 @@ def serve(
     """Answer a running game: observations in, actions with probabilities and value out.
 
     Over HTTP and WebSocket on this machine, with a token; or over standard input and output. What
-    is written down with --record becomes training data: understudy record GAME --logs DIR.
+    is written down with --record becomes training data: understudy record arena --logs DIR.
     For Dota: posts of the game client in, a page with chance and advice out.
 
     Examples:
