@@ -49,7 +49,7 @@ def serve(
     """Answer a running game: observations in, actions with probabilities and value out.
 
     Over HTTP and WebSocket on this machine, with a token; or over standard input and output. What
-    is written down with --record becomes training data: understudy record GAME --logs DIR.
+    is written down with --record becomes training data: understudy record arena --logs DIR.
 
     Examples:
         understudy serve arena imitate --record served
