@@ -49,8 +49,7 @@ from understudy.league.analysis.cyclicity import cyclicity
 from understudy.league.analysis.exploitability import BestResponse
 from understudy.league.analysis.game_tree import GameTree, best_response, mixture
 from understudy.league.analysis.summary import own_nash
-from understudy.league.matchmaking import ByRole
-from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
+from understudy.league.recipe import LeagueRecipe, three_roles, two_roles, with_baselines
 from understudy.league.season import Season
 from understudy.league.state import State
 
@@ -163,19 +162,13 @@ def write_trees(folder: Path) -> None:
 def ways(game: str) -> dict[str, LeagueRecipe]:
     """All ways at the same agent-steps, and the league with more for its exploiters."""
     size = GAMES[game]
-    shares, total = (0.55, 0.45, 0.0), size.agent_steps
-    better = three_roles(
+    total = size.agent_steps
+    better = two_roles(
         description="lives of one round, no league exploiter, rates fall late",
         rounds=ROUNDS,
         agent_steps=total,
         matches=MATCHES,
-        shares=shares,
-        keep_every=1,
-        patience=1,
-        beats=0.6,
-        reset="past main",
-        matchmaking=ByRole(self_play=0.05, past=0.7, lost_below=0.5, curriculum=0.0),
-        anneal_from=0.5,
+        opponents_max=16,
     )
     found = with_baselines("league", better, magnet=MAGNET)
     named = {name.removeprefix("league-"): recipe for name, recipe in found.items()}
@@ -191,7 +184,7 @@ def ways(game: str) -> dict[str, LeagueRecipe]:
         reset="past main",
         matchmaking=better.matchmaking,  # type: ignore[arg-type]
     )
-    alike = replace(better, agent_steps=round(total / shares[0]))
+    alike = replace(better, agent_steps=round(total / 0.55))
     return {**named, "league, main alike": alike, "league, former": former}
 
 

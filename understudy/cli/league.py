@@ -26,7 +26,10 @@ WITH_LEAGUES = ", ".join([*with_leagues(), *(f"{family}:NAME" for family in fami
 def league(
     game: Annotated[str, typer.Argument(metavar="GAME", help=f"Which game: {WITH_LEAGUES}.")],
     recipe: Annotated[
-        str, typer.Option(help="How: quick, full, or a baseline such as quick-self-play.")
+        str,
+        typer.Option(
+            help="How: quick, full, auto (sized by what one learner needs), or such as quick-psro."
+        ),
     ] = "quick",
     out: OutOption = None,
     start: Annotated[

@@ -7,7 +7,7 @@ Like every stage it works in its own folder of a run and can be stopped at any m
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from understudy.league.analysis.summary import (
 )
 from understudy.league.interface import LearnerJob, Pairing, TrainingResult
 from understudy.league.season import Season, one_by_one
+from understudy.league.sizing import recipe_of
 from understudy.league.state import State
 from understudy.league.training import trainer
 from understudy.learn import metrics_log
@@ -129,9 +130,12 @@ def season_of(
         raise InputError(f"{game.name} has no leagues; there is {', '.join(with_leagues())}")
     folder = run.league(name or recipe).resolve()  # workers may stand elsewhere
     hooks = game.league()
-    chosen = changed(hooks.recipe(recipe), settings, f"{game.name} {recipe}")
     begin = resolve(game, run, start or hooks.start or next(iter(game.players)))
     weights_digest(begin)  # which refuses a model without weights
+    results, play = hooks.results or game.results, hooks.play or partial(play_pairings, game)
+    whole = replace(hooks, results=results, play=play)
+    found = recipe_of(whole, recipe, begin, seed, run.tuning(f"league-size-{begin.name}"))
+    chosen = changed(found, settings, f"{game.name} {recipe}")
     taken = any(f"{begin.name}-".startswith(f"{slot.name}-") for slot in chosen.slots)
     label = f"start-{begin.name}" if taken else begin.name  # versions have such names, too
     here = workers.parse(worker) == 0
@@ -144,9 +148,9 @@ def season_of(
         start=PlayerRef(label, begin.weights),
         scripted=tuple(one for one in dict.fromkeys(scripted) if one != begin.name),
         guests=tuple(ref for ref in asked.values() if not _is_scripted(ref) and ref != begin),
-        results=hooks.results or game.results,
+        results=results,
         graded=hooks.graded,
-        play=hooks.play or partial(play_pairings, game),
+        play=play,
         improve=hooks.improve,
         seed=seed,
         many=one_by_one if here else _Many(worker),

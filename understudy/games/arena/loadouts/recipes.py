@@ -8,8 +8,7 @@ from understudy.games.arena.league import HUNTING
 from understudy.games.arena.loadouts.matches import MOVES, LoadoutArena
 from understudy.games.arena.recipes import imitate_quick, imitate_small, refine_ppo
 from understudy.league.interface import League
-from understudy.league.matchmaking import ByRole
-from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
+from understudy.league.recipe import LeagueRecipe, two_roles, with_baselines
 from understudy.learn.recipe import Recipe
 from understudy.pipeline import league_training
 
@@ -27,19 +26,10 @@ RECIPES: "Final[Mapping[str, Recipe]]" = {
 
 def sized(description: str, rounds: int, agent_steps: int, exploiter_steps: int) -> LeagueRecipe:
     """A league whose exploiter hunts the main agent anew every round."""
-    return three_roles(
+    return two_roles(
         description=description,
         rounds=rounds,
         agent_steps=agent_steps,
-        matches=40,
-        shares=(0.55, 0.45, 0.0),
-        keep_every=1,
-        patience=1,
-        beats=0.6,
-        reset="past main",
-        matchmaking=ByRole(self_play=0.05, past=0.7, lost_below=0.5, curriculum=0.0),
-        anneal_from=0.5,
-        opponents_max=8,
         exploiter_steps=exploiter_steps,
         exploiter_matches=1_000,
         hunting=HUNTING,
