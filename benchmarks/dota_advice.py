@@ -49,7 +49,7 @@ def main() -> None:
 def match_contexts(run: Run, test):
     """The test matches, with the strength that earlier ones show."""
     keys = [shards.shard_key(path) for path in shards.shard_paths(run.recordings, MATCHES)]
-    surveyed = team_rating.survey(run.recordings, keys)
+    surveyed = kept_ratings.survey(run.recordings, keys)
     for key in keys:
         numbers = shards.read_shard(
             shards.shard_path(run.recordings, MATCHES, key), MATCHES, ["match_id"]
