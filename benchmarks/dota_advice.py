@@ -21,7 +21,7 @@ from understudy.data.runs import Run
 from understudy.data.stats import Estimate, percentile, resample_weights
 from understudy.games.dota.advice import recommend
 from understudy.games.dota.advice.match_context import MatchContext, load_models
-from understudy.games.dota.features import inventory, team_rating
+from understudy.games.dota.features import inventory, kept_ratings, team_rating
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value.splits import read_split
 
