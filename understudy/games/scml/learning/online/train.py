@@ -25,6 +25,7 @@ from understudy.games.scml.agent.checkpoint import write_checkpoint as write_age
 from understudy.games.scml.agent.policy import HRLPolicy
 from understudy.games.scml.domain import SafetySettings
 from understudy.games.scml.learning.online.fields import Company, block_of
+from understudy.games.scml.learning.online.guide import Guide
 from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
 from understudy.games.scml.learning.online.measure import HABITS, Candidate, Seats, compared
 from understudy.games.scml.learning.online.rollout import Job, Layers, Rollout, collect
@@ -70,6 +71,8 @@ class OnlineSettings:
     """Of earlier selves that are kept; the oldest leaves first."""
     choosing: int
     """Worlds in which each stage is compared with the one before."""
+    guide: Guide | None = None
+    """Whom stages with a `guide_weight` imitate beside learning by play."""
     risk: float | None = None
     """That L1 takes with supplies to come (`SafetySettings`), here and whenever the result plays.
     None: as the weights to begin with."""
@@ -190,6 +193,7 @@ class OnlineTraining:
                 samples_order="l4" in stage.rates.learning_rates,
                 goal_noise=stage.rates.goal_noise,
                 past=tuple(self.past),
+                guide=settings.guide if stage.rates.guide_weight else None,
             )
             for first, last in pairwise(cuts)
         ]
