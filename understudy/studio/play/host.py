@@ -77,7 +77,8 @@ class _Table:
         self.has_person = False  # once
         try:
             name = kept(self.game, self.out, self.match.recorded())
-            return {"kept": name, "game": self.game.name}
+            shown = "matches" in self.game.looks()
+            return {"kept": name, "game": self.game.name, "shown": shown}
         except (InputError, OSError) as failure:
             return {"lost": f"it could not be recorded: {line_of(failure)}"}
 

@@ -154,7 +154,9 @@ class _Play:
             await self._studio.watch.look()
             run = self._studio.catalogue.name_of(self._out(answer.pop("game")))
             if run is not None:
-                answer |= {"run": run, "replay": page_link(run, "matches", answer["kept"])}
+                answer["run"] = run
+            if run is not None and answer.pop("shown"):
+                answer["replay"] = page_link(run, "matches", answer["kept"])
         return answer
 
     async def _asked(self, told: Any) -> Asked:
