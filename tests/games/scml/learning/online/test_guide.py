@@ -11,10 +11,9 @@ from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.learning.online.fields import Company, block_of, layouts
-from understudy.games.scml.learning.online.guide import Guide, GuideBuffer
 from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
-from understudy.games.scml.learning.online.rollout import Job, Rollout, collect, seated
-from understudy.games.scml.learning.online.rollout_buffer import Played, RolloutBuffer
+from understudy.games.scml.learning.online.rollout import Guide, Job, Rollout, collect, seated
+from understudy.games.scml.learning.online.rollout_buffer import GuideBuffer, Played, RolloutBuffer
 
 START = read_checkpoint(SHIPPED)
 CPU = torch.device("cpu")

@@ -78,7 +78,7 @@ class Rates:
     kl_weight: float = 0.0
     """Of the divergence of L3 from what it was when training began."""
     guide_weight: float = 0.0
-    """Of the log-probability of what a guide decided; see `guide.py`."""
+    """Of the log-probability of what a guide decided; see `GuideBuffer`."""
     goal_noise: float = 0.0
     """L2's goals are drawn around what it says, so far apart; 0: it says what it says."""
 

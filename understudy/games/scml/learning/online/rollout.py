@@ -13,13 +13,29 @@ from understudy.games.scml.batch.learnt.policy import Learner, ManyDecisions, pl
 from understudy.games.scml.batch.setup import Seat, set_seat
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.learning.online.fields import Company, Planned, layouts
-from understudy.games.scml.learning.online.guide import Guide, GuideBuffer
-from understudy.games.scml.learning.online.rollout_buffer import PLACES, Played, RolloutBuffer
+from understudy.games.scml.learning.online.rollout_buffer import (
+    PLACES,
+    GuideBuffer,
+    Played,
+    RolloutBuffer,
+)
 from understudy.games.scml.tuning.trials import worlds_of
 
 Layers = dict[str, dict[str, Array]]
 _OF_GUIDES: Final = 500_000
 """From this number on the worlds of a block are theirs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guide:
+    """A champion's clone to be imitated while one learns by play, and where."""
+
+    name: str
+    """One of `CLONES`."""
+    worlds: int
+    """It plays in each rollout, among champions alone."""
+    places: tuple[str, ...] = ("first",)
+    """Where in the chain it is imitated."""
 
 
 @dataclass(frozen=True)
