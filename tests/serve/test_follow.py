@@ -105,7 +105,7 @@ def test_wherever_it_is_killed_no_line_is_lost_or_taken_twice(tmp_path_factory, 
                     continue
         else:
             follower.look()
-        if data.draw(st.booleans()):
+        if step and data.draw(st.booleans()):
             path.rename(path.with_name(f"feedback_stream.jsonl.{step}"))
             path.touch()
     Follower(logs, run).look()
