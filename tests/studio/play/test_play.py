@@ -103,9 +103,10 @@ def test_matches_of_a_person_add_up_in_a_run_that_can_be_trained_on(tmp_path):
         assert sat.opened()["scene"]["players"] == ["me", "rusher"]
         answer = {}
         while not answer.get("over"):
+            assert sat.keep() == {}
             answer = sat.do(RUN_AT_IT)
-        assert answer["kept"] == f"me-rusher-{seed}"
-        assert "kept" not in sat.do(RUN_AT_IT)
+        assert sat.keep()["kept"] == f"me-rusher-{seed}"
+        assert sat.keep() == {}
     succeed("encode arena --players me", out)
     assert Run(out).samples.is_dir()
 
@@ -118,7 +119,7 @@ def test_a_match_that_is_watched_is_not_recorded(tmp_path):
     answer = {}
     while not answer.get("over"):
         answer = sat.do(None)
-    assert "kept" not in answer
+    assert sat.keep() == {}
     assert not (tmp_path / "x").exists()
 
 
@@ -133,7 +134,7 @@ def test_a_match_that_cannot_be_written_is_over_still(tmp_path, monkeypatch):
     answer = {}
     while not answer.get("over"):
         answer = sat.do(RUN_AT_IT)
-    assert "could not be recorded" in answer["lost"]
+    assert "could not be recorded" in sat.keep()["lost"]
 
 
 def test_a_player_that_is_not_there_is_an_error_in_a_line(tmp_path):
@@ -155,6 +156,8 @@ def test_a_match_over_the_socket_is_recorded_and_shown(here):
             told = ask(socket, {"do": RUN_AT_IT})
             if told["over"]:
                 break
+        assert told["now"]["outcome"]
+        told = json.loads(socket.recv(30))
         assert told["run"] == "played-arena"
         assert "arena-replay" in here.ask(told["replay"]).text
         again = ask(socket, {"open": SEATS | {"west": "rusher", "east": "@you"}})

@@ -15,7 +15,7 @@ from understudy.data.files import write_bytes
 from understudy.errors import InputError
 from understudy.names import plain_name
 from understudy.studio.access import LARGEST_BODY
-from understudy.studio.look.making import Uploaded, Wanted, listed, make_page, take_in
+from understudy.studio.look.making import REPORT, Uploaded, Wanted, listed, make_page, take_in
 from understudy.studio.studio import Studio
 
 ENDINGS = (".jsonl", ".json")
@@ -50,7 +50,8 @@ class _Look:
     async def page(self, name: str, kind: str, key: str) -> Response:
         one, kept = self._studio.catalogue[name], self._studio.kept
         place = await to_thread.run_sync(kept.place, one.run, kind, key)
-        if not place.is_file():
+        grows = kind == REPORT and one.state != "done"
+        if grows or not place.is_file():
             wanted = Wanted(one.run.folder, kind, key, place)
             await self._studio.maker.make(make_page, wanted)
             await to_thread.run_sync(kept.make_room)

@@ -1,7 +1,8 @@
 """The process in which a match goes on: lines of JSON in, lines of JSON out.
 
     {"open": {...}}   begin a match: {"scene", "now"}
-    {"do": ...}       one decision: {"now", "over"}, and once it is over what it was kept as
+    {"do": ...}       one decision: {"now", "over"}
+    {"keep": true}    write down a match that is over: what it is called, nothing if none was played
 
 Whoever sits at the other end is the studio, which has looked at everything that came from a
 browser. The process ends when nobody is there any more.
@@ -67,14 +68,13 @@ class _Table:
     def do(self, done: Any) -> dict[str, Any]:
         if not self.match.over:
             self.match.step(done)
-        answer = {"now": self.match.now(), "over": self.match.over}
-        if self.match.over and self.has_person:
-            return answer | self._keep()
-        return answer
+        return {"now": self.match.now(), "over": self.match.over}
 
-    def _keep(self) -> dict[str, Any]:
-        """Write the match down; what went wrong with that is said, and the match is over still."""
-        self.has_person = False  # once
+    def keep(self) -> dict[str, Any]:
+        """Write down a match of a person that is over, once; what went wrong with that is said."""
+        if not (self.match.over and self.has_person):
+            return {}
+        self.has_person = False
         try:
             name = kept(self.game, self.out, self.match.recorded())
             shown = "matches" in self.game.looks()
@@ -117,6 +117,8 @@ def main() -> None:
                 answer = table.opened()
             elif table is None:
                 raise InputError("no match was begun")
+            elif "keep" in asked:
+                answer = table.keep()
             else:
                 answer = table.do(asked["do"])
         except Exception as failure:  # a player brought along may raise anything

@@ -127,9 +127,10 @@ class _Play:
                 while True:
                     async with asyncio.timeout(SILENT_SECONDS):
                         message = _read(await socket.receive_text())
-                    answer = json.dumps(await self._answer(table, message))
-                    async with asyncio.timeout(STUCK_SECONDS):
-                        await socket.send_text(answer)
+                    answer = await self._answer(table, message)
+                    await _send(socket, answer)
+                    if answer.get("over") and (kept := await self._kept(table)):
+                        await _send(socket, kept)
         except InputError as mistake:
             await self._end(socket, str(mistake))
         except TimeoutError:
@@ -140,16 +141,19 @@ class _Play:
     @staticmethod
     async def _end(socket: WebSocket, words: str) -> None:
         try:
-            async with asyncio.timeout(STUCK_SECONDS):
-                await socket.send_text(json.dumps({"error": words}))
-                await socket.close(1008)
+            await _send(socket, {"error": words})
+            await socket.close(1008)
         except (WebSocketDisconnect, RuntimeError, TimeoutError):
             pass
 
     async def _answer(self, table: Table, message: Mapping[str, Any]) -> dict[str, Any]:
         if "open" in message:
             return await table.open(await self._asked(message["open"]))
-        answer = await table.do(message.get("do"))
+        return await table.do(message.get("do"))
+
+    async def _kept(self, table: Table) -> dict[str, Any]:
+        """Where a match of a person was written to, and its replay where there are such."""
+        answer = await table.keep()
         if "kept" in answer:
             await self._studio.watch.look()
             run = self._studio.catalogue.name_of(self._out(answer.pop("game")))
@@ -189,6 +193,11 @@ class _Play:
         """The run that matches with a person go to."""
         plain = "".join(sign if sign.isalnum() or sign in "_." else "-" for sign in game)
         return self._studio.catalogue.new(f"played-{plain}").folder
+
+
+async def _send(socket: WebSocket, answer: Mapping[str, Any]) -> None:
+    async with asyncio.timeout(STUCK_SECONDS):
+        await socket.send_text(json.dumps(answer))
 
 
 def _read(text: str) -> Mapping[str, Any]:

@@ -32,6 +32,11 @@ class Table:
         self._process = self._process or await _begun(self._trouble)
         return await self._answer(self._process, {"open": asked}, OPENING_SECONDS)
 
+    async def keep(self) -> dict[str, Any]:
+        """Have a match that is over written down."""
+        assert self._process is not None
+        return await self._answer(self._process, {"keep": True}, OPENING_SECONDS)
+
     async def do(self, done: Any) -> dict[str, Any]:
         """One decision; what came of it."""
         if self._process is None:

@@ -33,8 +33,9 @@ class Table {
   hear(told) {
     if (told.error) { say(told.error); this.isOver = true; this.over(told); return; }
     if (told.scene) this.begin(told.scene);
-    this.live.show(told.now, told.over);
+    if (told.now) this.live.show(told.now, told.over);
     if (told.over) this.over(told);
+    if (told.kept || told.lost) this.kept(told);
   }
 
   begin(scene) {
@@ -48,8 +49,13 @@ class Table {
 
   over(told) {
     this.isOver = true;
-    if (told.now?.outcome) say([`${told.now.outcome}.`, told.kept ? `Recorded in ${told.run}.` : "", told.lost ?? ""].join(" "));
+    if (told.now?.outcome) say(`${told.now.outcome}.`);
     of("again").hidden = this.socket.readyState !== WebSocket.OPEN;
+  }
+
+  // Where the match was written to, said a moment after its end.
+  kept(told) {
+    say(`${of("match-said").textContent} ${told.kept ? `Recorded in ${told.run}.` : told.lost}`);
     of("replay").hidden = !told.replay;
     if (told.replay) of("replay").href = told.replay;
   }
