@@ -33,10 +33,11 @@ def test_links_lead_to_files_and_headings_that_are_there(page):
             assert anchor in anchors(there), f"{page.name}: {target}"
 
 
-def test_every_page_is_reached_from_the_site():
-    told = (ROOT / "mkdocs.yml").read_text()
-    for page in (ROOT / "docs").rglob("*.md"):
-        assert f" {page.relative_to(ROOT / 'docs')}" in told, page
+def test_the_site_names_pages_that_are_there():
+    told = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert len(told) > 15
+    for name in told:
+        assert (ROOT / "docs" / name).is_file(), name
 
 
 def test_chinese_pages_are_in_the_first_lines_of_the_readme():
