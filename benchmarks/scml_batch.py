@@ -1,17 +1,22 @@
 """Joint decisions of HRL-XF per CPU second: hosted agents, one at a time, and 256 worlds at once.
 
     python benchmarks/scml_batch.py [--worlds 256] [--days 20] [--threads 16] [--device cuda]
+    python benchmarks/scml_batch.py --processes 16 --worlds 1024 --device cuda
 
 Worlds of 3 levels of 5 factories, all played by HRL-XF, or 4 of 15 drawn at random and the others
 by built-ins. Everything counts: the world, the built-ins, features and networks. On one thread;
 hosted worlds are measured before and after, because other processes slow both down. With threads or
 a device, another column has decisions per second of the clock: each thread plays `--worlds` worlds.
+With processes that column alone: each plays `--worlds` worlds, all begin together once they are
+ready, and the clock runs until the last is done.
 """
 
 import argparse
 import random
 import time
 from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
 
 from understudy.games.scml.agent.hrl import HRLAgent
 from understudy.games.scml.agent.policy import SHIPPED, policy_of
@@ -93,14 +98,51 @@ def row(field: str, learnt: int, wanted: argparse.Namespace) -> str:
     return found
 
 
+_together: Barrier
+"""All processes wait for each other at it."""
+
+
+def _meet(barrier: Barrier) -> None:
+    global _together
+    _together = barrier
+
+
+def timed(learnt: int, wanted: argparse.Namespace) -> tuple[int, float, float]:
+    """One process's part: its joint decisions, when it began and when it was done."""
+    many = ManyDecisions(policy_of(SHIPPED), device=wanted.device)
+    play(founded(2, 5, learnt), [many])
+    worlds = founded(wanted.worlds, wanted.days, learnt)
+    _together.wait()
+    start = time.monotonic()
+    decisions = play(worlds, [many])
+    return decisions, start, time.monotonic()
+
+
+def in_processes(learnt: int, wanted: argparse.Namespace) -> float:
+    """Joint decisions per second of the clock of all processes together."""
+    play(founded(2, 5, learnt), [ManyDecisions(policy_of(SHIPPED))])  # compile, once
+    context = get_context("spawn")
+    meeting = context.Barrier(wanted.processes)
+    with context.Pool(wanted.processes, _meet, (meeting,)) as pool:
+        parts = pool.starmap(timed, [(learnt, wanted)] * wanted.processes, chunksize=1)
+    decisions, starts, stops = zip(*parts, strict=True)
+    return float(sum(decisions) / (max(stops) - min(starts)))
+
+
 def main() -> None:
     """Print a row for each field."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--worlds", type=int, default=256)
     parser.add_argument("--days", type=int, default=20)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=0)
     parser.add_argument("--device")
     wanted = parser.parse_args()
+    if wanted.processes:
+        print(f"{'field':20}{'a second':>12}")
+        for field, learnt in FIELDS.items():
+            print(f"{field:20}{in_processes(learnt, wanted):12,.0f}", flush=True)
+        return
     print(f"{'field':20}{'hosted':>10}{'at once':>10}{'x':>7}")
     for field, learnt in FIELDS.items():
         print(row(field, learnt, wanted), flush=True)
