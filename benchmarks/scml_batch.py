@@ -21,9 +21,10 @@ from multiprocessing.synchronize import Barrier
 from understudy.games.scml.agent.hrl import HRLAgent
 from understudy.games.scml.agent.policy import SHIPPED, policy_of
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, play, play_in_threads
-from understudy.games.scml.batch.setup import Seat, record_of
+from understudy.games.scml.batch.sampler import sample
+from understudy.games.scml.batch.setup import Seat, set_seats
 from understudy.games.scml.batch.worlds import Worlds
-from understudy.games.scml.engine.config import WorldConfig, draw
+from understudy.games.scml.engine.config import draw
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.players import catalogue
 
@@ -42,17 +43,16 @@ class Counted(HRLAgent):
         return super()._decide(*arguments, **named)
 
 
-def drawn(seed: int, days: int, learnt: int) -> tuple[WorldConfig, list[str | None]]:
-    """A world and who plays; None: HRL-XF."""
+def drawn_players(seed: int, learnt: int) -> list[str | None]:
+    """Who plays in a world; None: HRL-XF."""
     rng = random.Random(seed)
     chosen = set(rng.sample(range(sum(SIZES)), learnt))
-    players = [None if index in chosen else rng.choice(BUILT_INS) for index in range(sum(SIZES))]
-    return draw(SIZES, days, seed), players
+    return [None if index in chosen else rng.choice(BUILT_INS) for index in range(sum(SIZES))]
 
 
 def hosted(days: int, learnt: int) -> int:
     """Play a hosted world; its joint decisions."""
-    config, players = drawn(0, days, learnt)
+    config, players = draw(SIZES, days, 0), drawn_players(0, learnt)
     kinds = [Counted if name is None else catalogue.load(name) for name in players]
     Counted.decisions = 0
     World(config, [(kind, {}) for kind in kinds]).run()
@@ -61,11 +61,10 @@ def hosted(days: int, learnt: int) -> int:
 
 def founded(worlds: int, days: int, learnt: int) -> Worlds:
     """Worlds that are ready to be played."""
-    records = []
-    for seed in range(worlds):
-        config, players = drawn(seed, days, learnt)
-        records.append(record_of(config, [Seat(name) for name in players], seed))
-    return Worlds(records)
+    fixed = sample([SIZES] * worlds, [days] * worlds, range(worlds))
+    for seed, row in enumerate(fixed):
+        set_seats(row, [Seat(name) for name in drawn_players(seed, learnt)])
+    return Worlds(fixed)
 
 
 def per_second(decide: Callable[[], int], clock: Callable[[], float] = time.process_time) -> float:
