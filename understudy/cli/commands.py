@@ -53,7 +53,7 @@ def encode(
     ] = None,
     goals: Annotated[
         Path | None,
-        typer.Option(help="Fill in the goals of this trained model: scml's L2, for L3 and L4."),
+        typer.Option(help="Fill in the goals of this model of the run: scml's L2, for L3 and L4."),
     ] = None,
     workers: WorkersOption = None,
     resume: ResumeOption = True,
@@ -281,7 +281,10 @@ def check(
 def replay(
     match: Annotated[
         str,
-        typer.Argument(metavar="MATCH", help="RUN/NAME, or the NAME of a match in any run."),
+        typer.Argument(
+            metavar="MATCH",
+            help="RUN/NAME, the NAME of a match in any run, or a match file (Dota).",
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write.")] = Path("replay.html"),
     look: OpenOption = False,
@@ -294,7 +297,9 @@ def replay(
     from understudy.pipeline import report as report_stage
 
     path = Path(match)
-    if len(path.parts) > 1:
+    if path.is_file():
+        page = report_stage.replay_file(path, out)
+    elif len(path.parts) > 1:
         page = report_stage.replay(Run.existing(path.parent), path.name, out)
     else:
         page = report_stage.replay_anywhere(RUNS, match, out)

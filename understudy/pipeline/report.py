@@ -9,7 +9,7 @@ from understudy.data.files import write_text
 from understudy.data.results import results_of
 from understudy.data.runs import Run, read_manifest
 from understudy.errors import InputError
-from understudy.pipeline.game import Game, load
+from understudy.pipeline.game import Game, load, modules
 
 if TYPE_CHECKING:
     from understudy.report.compare import Read, Results, Subject
@@ -58,6 +58,22 @@ def replay_anywhere(runs: Path, match: str, out: Path) -> Path:
         raise InputError(f"several runs have a match '{match}'. Name one of them: {places}")
     why = reasons[0] if len(reasons) == 1 else f"{len(reasons)} runs were looked through"
     raise InputError(f"no run in {runs} has a match '{match}' to show ({why}). Give RUN/MATCH")
+
+
+def replay_file(match: Path, out: Path) -> Path:
+    """A match file of other origin as a page, by the game that can read it."""
+    games = [game for game in map(load, modules()) if game.replay_file is not None]
+    reasons = list[str]()
+    for game in games:
+        assert game.replay_file is not None
+        try:
+            write_text(out, game.replay_file(match))
+        except InputError as reason:
+            reasons.append(str(reason))
+        else:
+            return out
+    names = ", ".join(game.name for game in games)
+    raise InputError("; ".join(reasons) or f"no match files are read, but those of {names}")
 
 
 def game_of(run: Run) -> Game:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from understudy.data.arrays import Bools, Floats, Ints
+from understudy.games.dota.sources.tables import KINDS
 
 MINUTE = 60
 CURVES = ("gold", "xp", "lh", "dn")
@@ -176,12 +177,6 @@ def _events(events: pa.Table, frame: _Frame) -> dict[str, Happenings]:
         by_kind[kind] = _happenings(events.take(pa.array(np.flatnonzero(code == number))), frame)
     nothing = _happenings(events.slice(0, 0), frame)
     return {kind: by_kind.get(kind, nothing) for kind in {*KINDS, *by_kind}}
-
-
-KINDS = (
-    *("purchase", "kill", "buyback", "rune", "neutral", "objective"),
-    *("ward_obs_place", "ward_obs_left", "ward_sen_place", "ward_sen_left"),
-)
 
 
 def _happenings(events: pa.Table, frame: _Frame) -> Happenings:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,13 @@ from understudy.data.arrays import Floats
 from understudy.data.integrity.json_files import fitting_together
 from understudy.data.runs import EVALUATION, Run
 from understudy.errors import InputError
-from understudy.games.dota.advice.match_context import MatchContext, Models, load_models, recorded
+from understudy.games.dota.advice.match_context import (
+    MatchContext,
+    Models,
+    load_models,
+    open_match,
+    recorded,
+)
 from understudy.games.dota.advice.recommend import SIDES
 from understudy.games.dota.policies import wards
 from understudy.games.dota.report.item_timeline import items_panel
@@ -47,11 +54,20 @@ def match_page(run: Run, match: str) -> str:
     """A page on one recorded match: its chances, swings, wards and items."""
     if not match.isdigit():
         raise InputError(f"a match of Dota goes by its number, not '{match}'")
-    context = recorded(run, int(match))
-    made_up = [_made_up_panel("This match is")] if int(match) >= FIRST_MATCH else []
+    return _page(recorded(run, int(match)), run.title)
+
+
+def file_page(path: Path) -> str:
+    """The same page on a match file of OpenDota."""
+    return _page(open_match(str(path)), path.name)
+
+
+def _page(context: MatchContext, where: str) -> str:
+    match = context.outline["match_id"]
+    made_up = [_made_up_panel("This match is")] if match >= FIRST_MATCH else []
     title = f"{'Made-up match' if made_up else 'Match'} {match}, patch {context.patch}"
     panels = [*made_up, *match_panels(context, load_models())]
-    return page(title, load("dota").about, panels, tab=f"{title} · {run.title}")
+    return page(title, load("dota").about, panels, tab=f"{title} · {where}")
 
 
 def _made_up_panel(what: str) -> Panel:

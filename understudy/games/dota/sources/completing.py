@@ -30,6 +30,9 @@ def completed(tables: Mapping[str, pa.Table], where: str) -> dict[str, pa.Table]
     found = dict(tables)
     found["matches"] = _matches(found, where)
     found["state_player_minute"] = _slots(found["state_player_minute"], where)
+    if "teamfights" not in found or "teamfight_players" not in found:  # either is nothing alone
+        for name in ("teamfights", "teamfight_players"):
+            found.pop(name, None)
     if PLAYERS.name not in found:
         found[PLAYERS.name] = _players(found["matches"])
     for table in RECORDINGS:
@@ -63,11 +66,17 @@ def _slots(minutes: pa.Table, where: str) -> pa.Table:
         return minutes
     if "team" not in minutes.column_names:
         raise InputError(f"{where}: state_player_minute has neither 'slot_idx' nor 'team'")
-    match, t, team = (minutes[name].to_numpy() for name in ("match_id", "t", "team"))
+    match, t, team = (
+        pc.fill_null(minutes[name], -1).to_numpy() for name in ("match_id", "t", "team")
+    )
     order = np.lexsort((team, t, match))  # keeps the order in which five of a team come
+    new = (np.diff(match[order], prepend=-2) != 0) | (np.diff(t[order], prepend=-2) != 0)
+    begin = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+    place = np.arange(len(order)) - begin
+    fits = (place < 10) & ((place >= 5) == (team[order] == 1))
     slot = np.empty(len(match), np.int8)
-    slot[order] = np.arange(len(match)) % 10
-    if len(match) % 10 or not np.array_equal(slot >= 5, team == 1):
+    slot[order] = np.where(fits, place, -1)  # no slot: what it costs is for `soundness.py`
+    if not fits.any():
         raise InputError(f"{where}: state_player_minute has not five players of each team a minute")
     return minutes.append_column("slot_idx", pa.array(slot))
 

@@ -22,7 +22,8 @@ import pyarrow as pa
 
 from understudy.errors import InputError
 from understudy.games.dota.sources.opendota import MatchError, Rows, is_parsed, rows_of
-from understudy.games.dota.sources.tables import RECORDINGS, in_order
+from understudy.games.dota.sources.soundness import faults, without
+from understudy.games.dota.sources.tables import MATCHES, RECORDINGS, in_order
 from understudy.pipeline.game import Awaited, Imported
 
 MATCHES_PER_BATCH = 250
@@ -184,7 +185,7 @@ def _read(lot: Sequence[Piece], reader: _Lines, seen: set[int]) -> Imported:
             assert isinstance(match, dict)
             if not is_parsed(match):
                 words.append(f"{where}: {UNPARSED}")
-        return _batch(lot[-1].name, held, words)
+        return _batch(lot[-1].name, held, words, seen)
 
 
 @contextmanager
@@ -212,19 +213,32 @@ def _rows(match: dict[str, Any] | str, seen: set[int]) -> Rows:
     return rows
 
 
-def _batch(last: str, held: Sequence[tuple[str, Rows]], words: list[str]) -> Imported:
+def _batch(
+    last: str, held: Sequence[tuple[str, Rows]], words: list[str], seen: set[int]
+) -> Imported:
     """The tables of some matches. An odd value in one of them costs that match alone."""
+    wrong: dict[str, str] = {}
     try:
-        return Imported(last, tables_of([rows for _, rows in held]), words)
+        tables = tables_of([rows for _, rows in held])
     except _ODD:
-        sound = []
-        for where, rows in held:
-            try:
-                tables_of([rows])
-                sound.append(rows)
-            except _ODD as failure:
-                words.append(f"{where}: not as OpenDota writes it ({failure})")
-        return Imported(last, tables_of(sound), words)
+        wrong = {where: fault for where, rows in held if (fault := _fault_of(rows))}
+        tables = tables_of([rows for where, rows in held if where not in wrong])
+    by_number = faults(tables)
+    numbers = {where: rows[MATCHES.name][0][0] for where, rows in held}
+    for where, number in numbers.items():
+        if said := wrong.get(where) or by_number.get(number):
+            words.append(f"{where}: not as OpenDota writes it ({said})")
+            seen.discard(number)  # a sound copy may follow
+    return Imported(last, without(tables, by_number), words)
+
+
+def _fault_of(rows: Rows) -> str:
+    """Why a match does not fit our tables; nothing where it does."""
+    try:
+        tables_of([rows])
+    except _ODD as failure:
+        return str(failure).splitlines()[0][:200] or type(failure).__name__
+    return ""
 
 
 _ODD = (pa.ArrowException, TypeError, ValueError, OverflowError)

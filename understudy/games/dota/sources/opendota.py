@@ -37,16 +37,20 @@ class MatchError(Exception):
 
 def rows_of(match: Json) -> Rows:
     """All rows of one match, by table. Raises MatchError where it cannot be learned from."""
-    _check(match)
     try:
+        _check(match)
         rows = _outline(match)
         if is_parsed(match):
             rows |= _timeline(match)
         return rows
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as failure:
+    except _ODD as failure:
         raise MatchError(
             f"not as OpenDota writes it ({type(failure).__name__}: {failure})"
         ) from failure
+
+
+_ODD = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, OSError)
+"""What reading a match may come to that is not written as OpenDota writes it."""
 
 
 def is_parsed(match: Json) -> bool:

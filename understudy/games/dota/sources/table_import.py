@@ -16,11 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from understudy.data.arrays import Bools
 from understudy.data.runs import Run
 from understudy.data.schema import Table
 from understudy.errors import InputError
 from understudy.games.dota.sources.completing import CORE, FOLLOWS, HELPS, completed
 from understudy.games.dota.sources.match_files import MATCHES_PER_BATCH
+from understudy.games.dota.sources.soundness import faults, without
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS, in_order
 from understudy.pipeline.game import Awaited, Imported
 
@@ -51,7 +53,7 @@ def _all(folders: Sequence[Path], opened: Sequence[dict[str, ds.Dataset]]) -> It
     seen = np.zeros(0, np.int64)
     for folder, sources in zip(folders, opened, strict=True):
         column = sources[MATCHES.name].to_table(columns=["match_id"])["match_id"]
-        numbers = np.setdiff1d(column.to_numpy(), seen)
+        numbers = np.setdiff1d(column.drop_null().to_numpy(), seen)
         yield from _batches(folder, sources, numbers)
         seen = np.union1d(seen, numbers)
 
@@ -101,10 +103,17 @@ def _read(folder: Path, sources: dict[str, ds.Dataset], chosen: pc.Expression) -
     raw = {table.name: _rows(table, sources[table.name], chosen)
            for table in RECORDINGS if table.name in sources}  # fmt: skip
     whole = completed(raw, str(folder))
-    tables = {table.name: _typed(table, whole[table.name], folder) for table in RECORDINGS}
+    wrong: dict[int, str] = {}
+    tables = {table.name: _typed(table, whole[table.name], folder, wrong) for table in RECORDINGS}
+    tables = without(tables, wrong)
+    wrong |= (found := faults(tables))
+    words = [f"{folder}: match {number}: {fault}" for number, fault in sorted(wrong.items())]
+    tables = without(tables, found)
     absent = [table.name for table in RECORDINGS if table.name not in sources]
     count = len(tables[MATCHES.name])
-    return Imported(str(folder), tables, [], {f"matches without {name}": count for name in absent})
+    return Imported(
+        str(folder), tables, words, {f"matches without {name}": count for name in absent}
+    )
 
 
 def _rows(table: Table, source: ds.Dataset, chosen: pc.Expression) -> pa.Table:
@@ -113,8 +122,10 @@ def _rows(table: Table, source: ds.Dataset, chosen: pc.Expression) -> pa.Table:
     return source.to_table(columns=names, filter=chosen)
 
 
-def _typed(table: Table, rows: pa.Table, folder: Path) -> pa.Table:
+def _typed(table: Table, rows: pa.Table, folder: Path, wrong: dict[int, str]) -> pa.Table:
+    """The rows as our table has them; a value that does not fit is noted as its match's fault."""
     values = {}
+    numbers = rows["match_id"].cast(pa.int64()).to_numpy()
     for column in table.columns:
         if column.name not in rows.column_names:
             values[column.name] = pa.nulls(len(rows), column.type)
@@ -122,12 +133,33 @@ def _typed(table: Table, rows: pa.Table, folder: Path) -> pa.Table:
         array = rows[column.name]
         if pa.types.is_dictionary(array.type):
             array = pc.cast(array, pa.string())
+        place = f"{folder}: {table.name}"
         if array.null_count and not column.optional:
-            raise InputError(f"{folder}: {table.name} lacks a '{column.name}' ({column.meaning})")
-        try:
-            values[column.name] = array.cast(column.type)
-        except pa.ArrowException as failure:
-            raise InputError(
-                f"{folder}: {table.name}.{column.name} is {array.type}, not {column.type}"
-            ) from failure
+            lost = np.asarray(array.is_null().to_numpy())
+            if lost.all():
+                raise InputError(f"{place} lacks a '{column.name}' ({column.meaning})")
+            wrong |= dict.fromkeys(numbers[lost].tolist(), f"{table.name}: no {column.name}")
+        values[column.name], fits = _cast(array, column.type)
+        if len(fits) and not fits.any():
+            raise InputError(f"{place}.{column.name} is {array.type}, not {column.type}")
+        word = f"{table.name}: {column.name} is no {column.type}"
+        wrong |= dict.fromkeys(numbers[~fits].tolist(), word)
     return in_order(table, table.build(values))
+
+
+def _cast(array: pa.ChunkedArray, kind: pa.DataType) -> tuple[pa.ChunkedArray, Bools]:
+    """An array in our type, null where a value does not fit, and where all do."""
+    try:
+        return array.cast(kind), np.ones(len(array), bool)
+    except pa.ArrowException:
+        pass
+    cast = [_cast_one(value, kind) for value in array.to_pylist()]
+    fits = [a is not None or b is None for a, b in zip(cast, array.to_pylist(), strict=True)]
+    return pa.chunked_array([pa.array(cast, kind)]), np.array(fits, bool)
+
+
+def _cast_one(value: Any, kind: pa.DataType) -> Any:
+    try:
+        return pa.array([value]).cast(kind)[0].as_py()
+    except pa.ArrowException:
+        return None

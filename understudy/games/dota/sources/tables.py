@@ -181,6 +181,12 @@ RECORDINGS = (
     TEAMFIGHT_PLAYERS,
 )
 
+KINDS = (
+    *("purchase", "kill", "buyback", "rune", "neutral", "objective"),
+    *("ward_obs_place", "ward_obs_left", "ward_sen_place", "ward_sen_left"),
+)
+"""Types of events that are read; a later program may record others."""
+
 ORDER = {
     "matches": ("match_id",),
     "players": ("match_id", "slot_idx"),
