@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.errors import InputError
-from understudy.games.dota.report import terminal
+from understudy.games.dota.report import planned, terminal
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Commands
 from understudy.terminal.console import complain, next_step, out_console
@@ -28,7 +28,10 @@ from understudy.terminal.secret import secret
 
 if TYPE_CHECKING:
     from understudy.data.runs import Run
+    from understudy.games.dota.advice.match_context import MatchContext
+    from understudy.games.dota.planning.plan import SidePlans
     from understudy.games.dota.sources.api import Asker
+    from understudy.games.dota.value.checkpoint import ValueModel
     from understudy.pipeline.game import Awaited, Imported
 
 
@@ -337,6 +340,9 @@ def recommend(
         str,
         typer.Option(help="Order of items: frequency, as others buy; value, as the model likes."),
     ] = "frequency",
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Plans for five minutes, rolled forward, and bands.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Say what to do next at a minute of a match: items, wards, objectives.
@@ -353,11 +359,30 @@ def recommend(
     by = "frequency" if by == "habit" else by  # what it was called before
     if by not in ORDERS:
         raise InputError(f"--by must be {' or '.join(ORDERS)}, not '{by}'")
-    advice = advise(open_match(match, models), load_models(models), minute, player, by)
+    context, loaded = open_match(match, models), load_models(models)
+    advice = advise(context, loaded, minute, player, by)
+    teams = [0, 1] if player is None else [player // 5]
+    ahead = _planned(context, loaded.value, minute, models, teams) if plan else None
     if json:
-        print(json_text.dumps(asdict(advice), indent=2))
+        more = {"plans": [asdict(one) for one in ahead[0]], "next": ahead[1]} if ahead else {}
+        print(json_text.dumps({**asdict(advice), **more}, indent=2))
         return
     terminal.print_advice(advice)
+    if ahead and advice.chance is not None:
+        planned.print_plans(ahead[0])
+        planned.print_bands(ahead[1])
+
+
+def _planned(
+    context: "MatchContext", value: "ValueModel", minute: int, models: Path | None, teams: list[int]
+) -> "tuple[list[SidePlans], dict[str, list[dict[str, float]]]]":
+    """Plans of the sides, and bands of the next minutes."""
+    from understudy.games.dota.planning.plan import next_minutes, plans_at
+    from understudy.games.dota.planning.world_model import of_models
+
+    world = of_models(models)
+    plans = plans_at(context, value, world, minute, teams)
+    return plans, next_minutes(context, value, world, minute)
 
 
 COMMANDS = Commands(
