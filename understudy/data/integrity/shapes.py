@@ -340,6 +340,10 @@ class LeagueSummary(TypedDict):
     relative_population_performance: float | None
     minimum_win_rate: dict[str, Worst | None]
     best_response: dict[str, Exploit]
+    exact: NotRequired[dict[str, float]]
+    cyclicity: NotRequired[dict[str, float]]
+    way: NotRequired[str]
+    verdict: NotRequired[str]
     highlights: list[Watched]
 
 
