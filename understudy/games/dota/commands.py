@@ -28,10 +28,7 @@ from understudy.terminal.secret import secret
 
 if TYPE_CHECKING:
     from understudy.data.runs import Run
-    from understudy.games.dota.advice.match_context import MatchContext
-    from understudy.games.dota.planning.plan import SidePlans
     from understudy.games.dota.sources.api import Asker
-    from understudy.games.dota.value.checkpoint import ValueModel
     from understudy.pipeline.game import Awaited, Imported
 
 
@@ -355,6 +352,7 @@ def recommend(
 
     from understudy.games.dota.advice.match_context import load_models, open_match
     from understudy.games.dota.advice.recommend import ORDERS, advise
+    from understudy.games.dota.planning.plan import planned_at
 
     by = "frequency" if by == "habit" else by  # what it was called before
     if by not in ORDERS:
@@ -362,7 +360,7 @@ def recommend(
     context, loaded = open_match(match, models), load_models(models)
     advice = advise(context, loaded, minute, player, by)
     teams = [0, 1] if player is None else [player // 5]
-    ahead = _planned(context, loaded.value, minute, models, teams) if plan else None
+    ahead = planned_at(context, loaded.value, models, minute, teams) if plan else None
     if json:
         more = {"plans": [asdict(one) for one in ahead[0]], "next": ahead[1]} if ahead else {}
         print(json_text.dumps({**asdict(advice), **more}, indent=2))
@@ -371,18 +369,6 @@ def recommend(
     if ahead and advice.chance is not None:
         planned.print_plans(ahead[0])
         planned.print_bands(ahead[1])
-
-
-def _planned(
-    context: "MatchContext", value: "ValueModel", minute: int, models: Path | None, teams: list[int]
-) -> "tuple[list[SidePlans], dict[str, list[dict[str, float]]]]":
-    """Plans of the sides, and bands of the next minutes."""
-    from understudy.games.dota.planning.plan import next_minutes, plans_at
-    from understudy.games.dota.planning.world_model import of_models
-
-    world = of_models(models)
-    plans = plans_at(context, value, world, minute, teams)
-    return plans, next_minutes(context, value, world, minute)
 
 
 COMMANDS = Commands(

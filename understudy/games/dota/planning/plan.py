@@ -7,6 +7,7 @@ plan is advised. It says what went along with a plan in recordings, not what it 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,13 @@ from understudy.data.arrays import Bools, Floats
 from understudy.games.dota.advice import candidates
 from understudy.games.dota.advice.match_context import MatchContext
 from understudy.games.dota.planning.moments import PLANS
-from understudy.games.dota.planning.world_model import STEPS, Futures, WorldModel, chance_after
+from understudy.games.dota.planning.world_model import (
+    STEPS,
+    Futures,
+    WorldModel,
+    chance_after,
+    of_models,
+)
 from understudy.games.dota.value.checkpoint import ValueModel
 
 STEP = 5
@@ -101,6 +108,15 @@ def plans_at(
         ]
         sides.append(SidePlans(("Radiant", "Dire")[team], preferred(gains), lines))
     return sides
+
+
+def planned_at(
+    context: MatchContext, value: ValueModel, models: Path | None, minute: int, teams: list[int]
+) -> tuple[list[SidePlans], dict[str, list[dict[str, float]]]]:
+    """Plans of these sides, and bands of the next minutes, by the world model of `models`."""
+    world = of_models(models)
+    plans = plans_at(context, value, world, minute, teams)
+    return plans, next_minutes(context, value, world, minute)
 
 
 def next_minutes(
