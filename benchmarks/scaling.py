@@ -37,6 +37,7 @@ from understudy.learn.rl.learner import Learner
 from understudy.trust.command import run
 
 ITERATIONS = 6
+REPEATS = int(os.environ.get("REPEATS", "3"))
 ROLLOUTS = 4
 LATENCY, NETWORK = 1e-3, 1.25e9  # seconds a message; bytes per second of 10 Gbit/s
 
@@ -87,7 +88,7 @@ def actors() -> None:
     cores = len(os.sched_getaffinity(0))
     found: dict[int, list[float]] = {workers: [] for workers in (0, 1, 2, 4)}
     costs: dict[int, list[float]] = {workers: [] for workers in found}
-    for _ in range(3):
+    for _ in range(REPEATS):
         for workers in found:
             before = sum(os.times()[:4])
             one = learner()
