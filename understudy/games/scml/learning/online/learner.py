@@ -26,6 +26,7 @@ from understudy.games.scml.learning.online.player import (
     Critic,
     Layers,
     Player,
+    Turns,
     divergence,
 )
 from understudy.games.scml.learning.online.returns import targets
@@ -76,6 +77,8 @@ class Rates:
     """By layer; one that is not named stays as it is."""
     kl_weight: float = 0.0
     """Of the divergence of L3 from what it was when training began."""
+    guide_weight: float = 0.0
+    """Of the log-probability of what a guide decided; see `GuideBuffer`."""
     goal_noise: float = 0.0
     """L2's goals are drawn around what it says, so far apart; 0: it says what it says."""
 
@@ -134,7 +137,10 @@ class Learner:
             target = targets(played, worth, final, value, np.zeros_like(value), lambda_)
         metrics = {"critic_explains": _explained(target, value)}
         if rates.learning_rates:
-            metrics |= self._improve(played, worth, final, acted, seen, value, target, rates, rng)
+            guided = self._guided(rollouts) if rates.guide_weight else None
+            metrics |= self._improve(
+                played, worth, final, acted, seen, value, target, guided, rates, rng
+            )
         metrics["critic_loss"] = self._fit_critic(seen, target, rng)
         return metrics
 
@@ -180,6 +186,7 @@ class Learner:
         seen: Experience,
         value: Floats,
         target: Floats,
+        guided: Experience | None,
         rates: Rates,
         rng: np.random.Generator,
     ) -> dict[str, float]:
@@ -205,15 +212,31 @@ class Learner:
                 advantage = self._normalised(corrected - value, played)[seen.kept]
             scaled = self._there(advantage)
             for some in self._batches(len(seen.kept), self.settings.batch_size, rng):
-                measured = self._update(seen, some, before, scaled, rates)
+                example = None if guided is None else self._example(guided, len(some), rng)
+                measured = self._update(seen, some, before, scaled, rates, example)
                 for name, found in measured.items():
                     sums.setdefault(name, []).append(found.detach())
         if rates.goal_noise and "l2" in rates.learning_rates:
             sums["goals"] = self._improve_goals(played, actor, target - value, rates, rng)
         return {name: float(torch.stack(found).mean()) for name, found in sums.items()}
 
+    def _guided(self, rollouts: Sequence[Rollout]) -> Experience:
+        """What the guide decided."""
+        theirs = [one._replace(played=one.guided) for one in rollouts if one.guided is not None]
+        return experience_of(joined(theirs)[0], self.device)
+
+    def _example(self, guided: Experience, decisions: int, rng: np.random.Generator) -> Turns:
+        """Some of them, a quarter of what is learnt from beside."""
+        return guided.turns(rng.choice(len(guided.kept), min(decisions // 4, len(guided.kept))))
+
     def _update(
-        self, seen: Experience, some: Ints, before: Tensor, advantage: Tensor, rates: Rates
+        self,
+        seen: Experience,
+        some: Ints,
+        before: Tensor,
+        advantage: Tensor,
+        rates: Rates,
+        example: Turns | None,
     ) -> dict[str, Tensor]:
         turns = seen.turns(some)
         evaluated = self.player.evaluate_actions(turns, ordered="l4" in rates.learning_rates)
@@ -234,6 +257,9 @@ class Learner:
         if rates.kl_weight and "l3" in rates.learning_rates:
             measured["kl"] = self._kl(evaluated, turns, len(some))
             loss = loss + rates.kl_weight * measured["kl"]
+        if example is not None:
+            measured["guide"] = self.player.evaluate_actions(example, ordered=False).offers.mean()
+            loss = loss - rates.guide_weight * measured["guide"]
         loss = loss - self.settings.entropy_weight * measured["entropy"]
         self._descend([name for name in ("l3", "l4") if name in rates.learning_rates], loss)
         return measured
