@@ -9,7 +9,7 @@ from tests.games.dota.small_matches import small_match, small_tables
 from understudy.data.stats import logistic
 from understudy.games.dota import facts
 from understudy.games.dota.advice import candidates
-from understudy.games.dota.advice.recommend import ORDERS
+from understudy.games.dota.advice.buying import ORDERS
 from understudy.games.dota.features import features, inventory
 from understudy.games.dota.features.inventory import GoldEstimate, Inventory, item_index, item_keys
 from understudy.games.dota.features.samples import ALL_NAMES, Samples
