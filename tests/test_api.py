@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import understudy
@@ -75,7 +76,16 @@ def test_the_arena_from_recording_to_strength(tmp_path):
     ]
     assert sum(row["points"] for row in rows) == pytest.approx(1)
     policy = understudy.load_policy(str(run / "models" / "imitate-quick"))
-    assert not policy.training
+    assert not policy.network.training
+    assert "imitate-quick" in rows.table() and "<th>points</th>" in rows._repr_html_()
+    page = rows.report(tmp_path / "page.html")
+    assert page.path.is_file() and page._repr_html_().startswith("<iframe srcdoc=")
+    assert counts.table().splitlines()[0].split() == ["figure", "value"]
+    assert evaluation.folder == run / "models" / "imitate-quick"
+    shard = next(iter(rows.run.recordings.glob("matches-*.parquet")))
+    shown = understudy.replay(run / pq.read_table(shard)["match"][0].as_py())
+    assert shown.path is None and "<script" in shown.html
+    assert 'sandbox="allow-scripts"' in shown._repr_html_() and "<script" not in shown._repr_html_()
 
 
 def test_it_plays_what_the_command_plays(tmp_path):
@@ -135,3 +145,93 @@ def test_options_of_one_game_are_read_as_the_command_reads_them(tmp_path):
     with pytest.raises(InputError, match="learns from samples"):
         understudy.train("arena", "imitate-quick", out=tmp_path / "run", iterations=3)
     assert not (tmp_path / "run").exists()
+
+
+# --- what comes back -----------------------------------------------------------------------------
+
+
+def test_a_result_is_rows_a_table_and_a_frame(tmp_path):
+    from understudy.api.results import Competition
+    from understudy.data.runs import Run
+
+    rows = [{"player": "<b>", "score": [0.5, 0.25, 0.75], "n": 3}, {"player": "x", "more": None}]
+    result = Competition(rows, Run(tmp_path), "arena")
+    assert result == rows and result[0]["n"] == 3
+    assert result.table().splitlines() == [
+        "player             score  n  more",
+        "<b>     0.5 [0.25, 0.75]  3",
+        "x",
+    ]
+    assert "&lt;b&gt;" in result._repr_html_() and "<b>" not in result._repr_html_()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(InputError, match="pip install pandas"):
+            result.to_frame()
+
+
+def test_a_frame_has_intervals_as_columns(tmp_path):
+    pytest.importorskip("pandas")
+    from understudy.api.results import Competition
+    from understudy.data.runs import Run
+
+    result = Competition([{"player": "a", "score": [1.0, 0.0, 2.0]}], Run(tmp_path), "scml")
+    assert result.to_frame().iloc[0].to_dict() == {
+        **{"player": "a", "score": 1.0, "score_low": 0.0, "score_high": 2.0}
+    }
+
+
+@pytest.fixture(name="folder", scope="module", params=[0, 6])
+def _folder(request, tmp_path_factory):
+    """A policy that was never trained, with and without a memory."""
+    from understudy.learn.policy import FactoredPolicy, save_policy
+    from understudy.learn.policy_shape import PolicyShape
+
+    folder = tmp_path_factory.mktemp("policy")
+    shape = PolicyShape(("a", "b", "c"), {"move": 3, "fire": 2}, (8,), memory=request.param)
+    save_policy(folder, FactoredPolicy(shape, seed=1))
+    return folder
+
+
+def test_a_policy_acts_within_its_mask(folder):
+    import numpy as np
+
+    policy = understudy.load_policy(folder, seed=3)
+    mask = [False, True, False, True, True]
+    drawn = np.stack([policy.act([0.1, 2, -1], mask) for _ in range(50)])
+    assert drawn.shape == (50, 2) and set(drawn[:, 0]) == {1} and set(drawn[:, 1]) == {0, 1}
+    policy.reset(seed=3)
+    again = np.stack([policy.act([0.1, 2, -1], mask) for _ in range(50)])
+    np.testing.assert_array_equal(again, drawn)
+    policy.reset()
+    assert policy.act(np.zeros((4, 3)), greedy=True).shape == (4, 2)
+
+
+def test_a_policy_says_what_its_network_says(folder):
+    import numpy as np
+    import torch
+
+    policy = understudy.load_policy(folder)
+    if policy.network.shape.memory:
+        first = policy.decide(np.ones(3)).memory
+        assert not np.array_equal(policy.decide(np.ones(3)).memory, first)
+        policy.reset()
+        np.testing.assert_array_equal(policy.decide(np.ones(3)).memory, first)
+        return
+    seen = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    legal = np.ones((5, 5), bool)
+    said = policy.network.probabilities(torch.tensor(seen), torch.tensor(legal)).numpy()
+    np.testing.assert_allclose(policy.decide(seen).probabilities, said, atol=1e-6)
+
+
+def test_shapes_that_do_not_fit_are_told(folder):
+    import numpy as np
+
+    policy = understudy.load_policy(folder)
+    with pytest.raises(InputError, match=r"the observation has shape \(1, 2\), not \(1, 3\)"):
+        policy.act([0, 1])
+    with pytest.raises(InputError, match=r"the mask has shape \(1, 2\), not \(1, 5\)"):
+        policy.act([0, 1, 2], [True, False])
+    policy.act(np.zeros((2, 3)))
+    if policy.network.shape.memory:
+        with pytest.raises(InputError, match="reset"):
+            policy.act(np.zeros((3, 3)))

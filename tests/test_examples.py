@@ -189,6 +189,6 @@ def test_a_cheap_example_is_run(line):
 @pytest.mark.parametrize("block", [text for language, text in BLOCKS if language == "python"])
 def test_python_in_the_readme_runs(block, monkeypatch):
     """What takes minutes is only called: its names and arguments must be right."""
-    for name in ("record", "encode", "train", "compete", "load_policy"):
+    for name in ("record", "encode", "train", "compete", "league", "load_policy", "replay"):
         monkeypatch.setattr(package, name, create_autospec(getattr(api, name)))
     exec(compile(block, "README.md", "exec"), {})

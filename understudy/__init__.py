@@ -7,8 +7,10 @@ What other programs may rely on, wherever it moves inside:
     understudy.record("arena", out="runs/arena", matches=2000)
     understudy.encode("arena", out="runs/arena")
     understudy.train("arena", "imitate", out="runs/arena")
-    understudy.compete("arena", ["imitate", "expert"], out="runs/arena", matches=400)
+    result = understudy.compete("arena", ["imitate", "expert"], out="runs/arena", matches=400)
+    print(result.table())  # also to_frame(), report(), and as a table in a notebook
     policy = understudy.load_policy("runs/arena/models/imitate")
+    policy.act(observation, mask)
 
 Nothing is imported before it is asked for: torch and scml take seconds.
 """
@@ -23,20 +25,26 @@ __all__ = [
     "__version__",
     "compete",
     "encode",
+    "league",
     "load_policy",
     "record",
+    "replay",
     "train",
 ]
 
 if TYPE_CHECKING:  # type checkers and editors read this; it must name what `_HOMES` names
-    from understudy.api import compete, encode, load_policy, record, train
+    from understudy.api.pages import replay
+    from understudy.api.policies import load_policy
+    from understudy.api.stages import compete, encode, league, record, train
     from understudy.games.arena.env import ArenaEnv, ArenaParallelEnv, ArenaVectorEnv
     from understudy.games.scml.agent.hrl import HRLAgent
 
     __version__: str
 else:
     _HOMES = {
-        **dict.fromkeys(("compete", "encode", "load_policy", "record", "train"), "api"),
+        **dict.fromkeys(("compete", "encode", "league", "record", "train"), "api.stages"),
+        "load_policy": "api.policies",
+        "replay": "api.pages",
         **dict.fromkeys(("ArenaEnv", "ArenaParallelEnv", "ArenaVectorEnv"), "games.arena.env"),
         "HRLAgent": "games.scml.agent.hrl",
     }

@@ -78,6 +78,13 @@ def test_a_stream_that_is_emptied_begins_anew(tmp_path):
     assert follower.look() == 1 and copied(run) == [0, 1, 2, 3]
 
 
+def test_a_line_longer_than_what_is_read_at_once_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr("understudy.serve.follow._CHUNK", 8)
+    logs, run = tmp_path / "logs", Run(tmp_path / "run")
+    write(stream(logs), 0, 1)
+    assert Follower(logs, run).look() == 2 and copied(run) == [0, 1]
+
+
 @settings(max_examples=15)
 @given(data=st.data())
 def test_wherever_it_is_killed_no_line_is_lost_or_taken_twice(tmp_path_factory, data):
@@ -98,7 +105,7 @@ def test_wherever_it_is_killed_no_line_is_lost_or_taken_twice(tmp_path_factory, 
                     continue
         else:
             follower.look()
-        if data.draw(st.booleans()):
+        if step and data.draw(st.booleans()):
             path.rename(path.with_name(f"feedback_stream.jsonl.{step}"))
             path.touch()
     Follower(logs, run).look()

@@ -47,6 +47,16 @@ class Served:
             answer = asked.getresponse()
             return Answer(answer.status, dict(answer.getheaders()), answer.read().decode())
 
+    @contextlib.contextmanager
+    def socket(self, path="/play/table", **headers):
+        """A WebSocket; send and receive JSON."""
+        from websockets.sync.client import connect
+
+        own = {"Cookie": self.cookie, "Origin": self.address, **headers}
+        given = {name: told for name, told in own.items() if told is not None}
+        with connect(f"ws://127.0.0.1:{self.port}{path}", additional_headers=given) as socket:
+            yield socket
+
     def events(self, topic):
         """Server-sent events of a topic, one by one: what has changed."""
         asked = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)

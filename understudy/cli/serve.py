@@ -14,6 +14,7 @@ from understudy.terminal.options import GameArg, SeedOption, run_of
 from understudy.terminal.secret import secret
 
 if TYPE_CHECKING:
+    from understudy.data.runs import Run
     from understudy.serve.service import Service
 
 HERE = "127.0.0.1"
@@ -45,19 +46,34 @@ def serve(
         bool, typer.Option("--greedy", help="The likeliest option instead of a draw.")
     ] = False,
     seed: SeedOption = 0,
+    file: Annotated[
+        Path | None, typer.Option(help="Dota: look at this live file instead of posts.")
+    ] = None,
+    match: Annotated[
+        int | None, typer.Option(help="Dota, with --file: the match. [default: the first]")
+    ] = None,
 ) -> None:
     """Answer a running game: observations in, actions with probabilities and value out.
 
     Over HTTP and WebSocket on this machine, with a token; or over standard input and output. What
-    is written down with --record becomes training data: understudy record GAME --logs DIR.
+    is written down with --record becomes training data: understudy record arena --logs DIR.
+    For Dota: posts of the game client in, a page with chance and advice out.
 
     Examples:
         understudy serve arena imitate --record served
         understudy serve arena imitate --lines
         understudy serve dota shipped
+        understudy serve dota shipped --file match.json
     """
     if not lines:
         extras.require(extras.EXTRAS["serve"], "understudy serve")
+    if game == "dota":
+        if lines or greedy:
+            raise InputError("--lines and --greedy are for policies; Dota has a page: leave it out")
+        _serve_dota(run_of(run, game), model, record, port, own_token(token), (file, match))
+        return
+    if file is not None or match is not None:
+        raise InputError(f"--file and --match are for dota, not for {game}")
     service = _service(game, model, run, record, greedy, seed)
     if lines:
         from understudy.serve.lines import serve_lines
@@ -89,6 +105,44 @@ def _service(
     codec = codec_for(game, policy.shape)
     streams = None if record is None else Streams(record, live=codec.live)
     return Service(game, ref.name, codec, Decider(policy, seed, greedy), streams)
+
+
+def _serve_dota(
+    run: "Run",
+    model: str,
+    record: Path | None,
+    port: int,
+    token: str,
+    watched: tuple[Path | None, int | None],
+) -> None:
+    """The page of a running match."""
+    from understudy.games.dota.advice.match_context import load_models
+    from understudy.games.dota.live.gsi import CONFIGURATION, configuration
+    from understudy.games.dota.live.sight import load_live
+    from understudy.serve.dota import LiveService, live_app
+    from understudy.serve.web import Door
+    from understudy.studio.server import hosts_of, listen
+    from understudy.studio.server import serve as run_server
+
+    file, match = watched
+    if file is not None and not file.is_file():
+        raise InputError(f"there is no file {file} to look at")
+    if record is not None:
+        record.mkdir(parents=True, exist_ok=True)
+    live = load_live(None if model == "shipped" else run.find_model(model))
+    service = LiveService(live, load_models(), record)
+    listening = listen(HERE, port)
+    port = listening.getsockname()[1]
+
+    def ready() -> None:
+        print(f"page: http://{HERE}:{port}/?token={token}", flush=True)
+        if file is None:
+            print(f"game/dota/cfg/gamestate_integration/{CONFIGURATION}, for the client:\n")
+            print(configuration(f"http://{HERE}:{port}/gsi", token), flush=True)
+
+    app = live_app(service, Door(token, hosts_of(HERE, port)), file, match)
+    run_server(app, listening, ready, largest_message=1 << 20)
+    sys.exit(0)
 
 
 def own_token(where: str | None) -> str:

@@ -88,17 +88,17 @@ def beta_posterior(won: float, lost: float, confidence: float = 0.95) -> Estimat
 # Few numbers
 
 
-def t_quantile(degrees: float) -> float:
-    """Of Student's t at 1 - TAIL."""
-    return float(stdtrit(degrees, 1 - TAIL))
+def t_quantile(degrees: float, tail: float = TAIL) -> float:
+    """Of Student's t at 1 - tail."""
+    return float(stdtrit(degrees, 1 - tail))
 
 
-def student(values: Sequence[float]) -> Estimate:
+def student(values: Sequence[float], tail: float = TAIL) -> Estimate:
     """The mean of independent numbers with Student's interval; none of fewer than two."""
     if len(values) < 2:
         return Estimate(values[0], n=1) if values else Estimate(math.nan, n=0)
     middle = mean(values)
-    reach = t_quantile(len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    reach = t_quantile(len(values) - 1, tail) * stdev(values) / math.sqrt(len(values))
     return Estimate(middle, middle - reach, middle + reach, len(values))
 
 

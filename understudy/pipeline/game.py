@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from understudy import extras
 from understudy.errors import InputError, did_you_mean
@@ -21,6 +21,7 @@ from understudy.errors import InputError, did_you_mean
 if TYPE_CHECKING:  # these take seconds to import; `--help` should not
     import pyarrow as pa
 
+    from understudy.data.players import PlayerRef
     from understudy.data.runs import Run
     from understudy.data.schema import Table
     from understudy.league.interface import League
@@ -83,6 +84,54 @@ class Look:
     """All there are in a run."""
     page: "Callable[[Run, str], str]"
     """One by its key, as a page of its own."""
+
+
+class Seats(NamedTuple):
+    """Who sits where in a match that somebody watches."""
+
+    players: "tuple[PlayerRef | None, ...]"
+    """None: a person."""
+    person: str
+    """What the person is called."""
+    seed: int
+
+
+class LiveMatch(Protocol):
+    """A match that goes on one decision at a time, before somebody's eyes.
+
+    What it shows a person is what that person's seat may know, no more.
+    """
+
+    over: bool
+
+    def scene(self) -> dict[str, Any]:
+        """What the page is told once, fit for JSON."""
+        ...
+
+    def now(self) -> dict[str, Any]:
+        """How it stands."""
+        ...
+
+    def step(self, done: Any) -> None:
+        """One decision of everybody; the person's as its page sent it, InputError if it is none."""
+        ...
+
+    def recorded(self) -> "dict[str, pa.Table]":
+        """The recording of a match that is over."""
+        ...
+
+
+@dataclass(frozen=True)
+class Live:
+    """How a person plays a game in the browser, or looks on."""
+
+    about: str
+    """How it is played, a line or two."""
+    head: "Callable[[], str]"
+    """Style and script of the page, which sets `window.understudyLive`."""
+    begin: Callable[[Seats], LiveMatch]
+    watched: bool = True
+    """Whether a match without a person can be watched."""
 
 
 class Awaited:
@@ -157,6 +206,8 @@ class Game:
     """The same of a match file of other origin, without any run."""
     looks: "Callable[[], Mapping[str, Look]]" = dict
     """What of a run can be looked into, by name."""
+    live: "Callable[[], Live] | None" = None
+    """How a person plays it; None: nobody does."""
     fill: "Callable[[Path, Path], None] | None" = None
     """Fill what a trained model predicts into the samples of a folder, for other models."""
     read_logs: "Callable[[Path], Iterable[Imported | Awaited]] | None" = None

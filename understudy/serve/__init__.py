@@ -9,5 +9,5 @@ lines       over standard input and output
 web         over HTTP and WebSocket, on this machine alone
 metrics     counts and times
 follow      logs that grow become recordings as they grow
-dota/       a match of Dota 2 as its client tells it, with a page
+dota        a match of Dota 2 as its client tells it, with a page
 """

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -60,10 +60,10 @@ class Follower:
         if not self.source.is_dir():
             raise InputError(f"there is no folder {self.source} to follow")
         self.state = self._read_state()
-        for stream, size in self.state.copied.items():
-            copy = self._copy(stream)
-            if copy.is_file() and copy.stat().st_size > size:
-                os.truncate(copy, size)  # copied, and then killed before it was noted
+        for copy in [path for path in self.logs.rglob("*") if path.is_file()]:
+            noted = self.state.copied.get(copy.relative_to(self.logs).as_posix(), 0)
+            if copy.stat().st_size > noted:
+                os.truncate(copy, noted)  # copied, and then killed before it was noted
 
     @property
     def logs(self) -> Path:
@@ -115,7 +115,7 @@ class Follower:
                 tail.offset = 0  # it was emptied, and begins anew
             file.seek(tail.offset)
             count = 0
-            while chunk := _whole_lines(file.read(_CHUNK)):
+            while chunk := _whole_lines(file):
                 self._append(tail.stream, chunk)
                 tail.offset += len(chunk)
                 count += chunk.count(b"\n")
@@ -130,7 +130,11 @@ class Follower:
         self.state.copied[stream] = self.state.copied.get(stream, 0) + len(chunk)
 
 
-def _whole_lines(chunk: bytes) -> bytes:
+def _whole_lines(file: BinaryIO) -> bytes:
+    """The next whole lines: some of a long file, and one at least, however long it is."""
+    chunk = file.read(_CHUNK)
+    if b"\n" not in chunk:
+        chunk += file.readline()
     return chunk[: chunk.rfind(b"\n") + 1]
 
 

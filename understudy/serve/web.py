@@ -22,7 +22,7 @@ from starlette.websockets import WebSocketDisconnect
 from understudy.serve.messages import LARGEST, refusal, written
 from understudy.serve.service import Arrived, Service
 
-_JSON = "application/json"
+JSON = "application/json"
 _REFUSED = b'{"error":'
 """How an answer begins that is none."""
 
@@ -63,16 +63,26 @@ class Door:
     def __init__(self, token: str, hosts: frozenset[str]) -> None:
         self._token, self._hosts = token.encode(), hosts
 
-    def fault(self, asked: Request | WebSocket) -> str | None:
-        """Why not; None where it may."""
+    def stranger(self, asked: Request | WebSocket) -> str | None:
+        """Why not, whatever its token: it calls us by another name, or comes from a page."""
         if asked.headers.get("host", "").lower() not in self._hosts:
             return "this server does not answer to that name"
         origin = asked.headers.get("origin")
         if origin is not None and origin.partition("://")[2] not in self._hosts:
             return "that came from a page of another site"
+        return None
+
+    def is_token(self, given: str) -> bool:
+        """Is it ours?"""
+        return hmac.compare_digest(given.encode(), self._token)
+
+    def fault(self, asked: Request | WebSocket) -> str | None:
+        """Why not; None where it may."""
+        if (fault := self.stranger(asked)) is not None:
+            return fault
         given = asked.headers.get("authorization", "").removeprefix("Bearer ")
         given = given or asked.query_params.get("token", "")
-        if not hmac.compare_digest(given.encode(), self._token):
+        if not self.is_token(given):
             return "the token is missing or wrong: Authorization: Bearer TOKEN"
         return None
 
@@ -106,7 +116,7 @@ class _Web:
         """One decision."""
         if (fault := self.door.fault(request)) is not None:
             return _answer(403, written(refusal(fault)))
-        raw = await _body(request)
+        raw = await body_of(request, LARGEST)
         if raw is None:
             self.service.metrics.add("errors")
             return _answer(413, written(refusal(f"a message may have {LARGEST:,} bytes")))
@@ -136,15 +146,15 @@ class _Web:
 
 
 def _answer(status: int, content: bytes) -> Response:
-    return Response(content, status, media_type=_JSON)
+    return Response(content, status, media_type=JSON)
 
 
-async def _body(request: Request) -> bytes | None:
+async def body_of(request: Request, most: int) -> bytes | None:
     """What was sent; None where it is too much, of which no more is kept."""
     found = b""
     async for chunk in request.stream():
         found += chunk
-        if len(found) > LARGEST:
+        if len(found) > most:
             return None
     return found
 

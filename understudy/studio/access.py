@@ -19,6 +19,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Ours = Callable[[Message, Receive, Send], Awaitable[None]]
 
+TOKEN_VARIABLE = "UNDERSTUDY_TOKEN"
+"""Where a token of one's own may stand; no process that is started here is told."""
 LARGEST_BODY = 64 << 20
 """Bytes of a request; recorded matches are sent here."""
 _LONGEST_TOKEN = 200

@@ -17,6 +17,7 @@ from understudy.studio.access import Access, Guard
 from understudy.studio.live.compare import compare_routes
 from understudy.studio.live.routes import live_routes, page_routes
 from understudy.studio.look.routes import look_routes
+from understudy.studio.play.routes import play_routes
 from understudy.studio.studio import Studio
 from understudy.studio.work.routes import work_routes
 
@@ -29,7 +30,7 @@ def studio_app(studio: Studio, access: Access) -> Guard:
     async def assets(name: str) -> Response:
         return studio.pages.assets.get(name) or PlainTextResponse("there is no such file", 404)
 
-    for routes in (live_routes, compare_routes, work_routes, look_routes, page_routes):
+    for routes in (live_routes, compare_routes, work_routes, look_routes, play_routes, page_routes):
         app.include_router(routes(studio))
     _tell_of_trouble(app, studio)
     return Guard(app, access)

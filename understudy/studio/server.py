@@ -7,13 +7,15 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from understudy.errors import InputError
 
 MOST_CONNECTIONS = 400
-"""At once. One more, and the one that has been idle longest is closed."""
+"""At once. One more, and the one that has been idle longest is closed; where none is idle, the
+oldest, whose page connects again."""
 FIRST_SECONDS = 10.0
 """Until a connection must have asked something whole."""
 STUCK_SECONDS = 30.0
@@ -35,20 +37,32 @@ class PatientProtocol(H11Protocol):
             self._make_room()
 
     def _make_room(self) -> None:
-        order = sorted(
-            (one for one in self.connections if isinstance(one, PatientProtocol) and one._idle()),
-            key=lambda one: one._first.when(),
-        )
-        (order[0] if order else self).transport.abort()
+        every = [one for one in self.connections if isinstance(one, PatientProtocol)]
+        there = [one for one in every if not one.transport.is_closing()]
+        if len(there) > MOST_CONNECTIONS:
+            others = (one for one in there if one is not self)
+            oldest = min(others, key=lambda one: (not one._idle(), one._first.when()))
+            oldest.transport.abort()
 
     def _idle(self) -> bool:
         cycle: Any = self.cycle  # none before the first request
         return cycle is None or cycle.response_complete
 
+    def end_stream(self) -> None:
+        """The studio ends: whoever is being told things for ever is let go."""
+        cycle: Any = self.cycle
+        if cycle is not None and cycle.response_started and not cycle.response_complete:
+            self.transport.abort()
+
     def _drop_if_silent(self) -> None:
         cycle: Any = self.cycle
         if cycle is None:
             self.transport.abort()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """From now on it is a socket's; who is silent there is that page's affair."""
+        self._first.cancel()
+        super().handle_websocket_upgrade(event)
 
     def pause_writing(self) -> None:
         """What was sent is not being read."""
@@ -138,6 +152,13 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End, without waiting for pages that look on."""
+        for one in list(self.server_state.connections):
+            if isinstance(one, PatientProtocol):
+                one.end_stream()
+        await super().shutdown(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin, and say so."""

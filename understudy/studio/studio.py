@@ -14,6 +14,7 @@ from understudy.studio.live.watch import Watch
 from understudy.studio.look.kept import KeptPages
 from understudy.studio.look.maker import Maker
 from understudy.studio.pages import Pages
+from understudy.studio.play.table import Tables
 from understudy.studio.work.jobs import Jobs
 from understudy.studio.work.queue import Queue
 
@@ -34,6 +35,7 @@ class Studio:
     pages: Pages
     queue: Queue
     kept: KeptPages
+    tables: Tables
     uploads: Path
     """Where files that people send are put."""
     command: Callable[[str, str], Command]
@@ -56,6 +58,7 @@ class Studio:
             pages=Pages(),
             queue=Queue(Jobs(home / "jobs"), watch, cores or int(loky.cpu_count())),
             kept=KeptPages(home / "pages"),
+            tables=Tables(home / "play.log"),
             uploads=home / "uploads",
             command=command,
         )

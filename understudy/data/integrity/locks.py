@@ -16,7 +16,7 @@ from functools import wraps
 from pathlib import Path
 from typing import NamedTuple, ParamSpec, TypeVar
 
-from understudy.data.files import cannot_write
+from understudy.data.files import cannot_write, require_file
 from understudy.data.integrity.flock import lock
 from understudy.errors import InputError
 
@@ -109,9 +109,10 @@ def writer_of(folder: Path) -> Writer | None:
     """Who writes to a folder, or died while it did; None where nobody does. Holds nothing up."""
     path = _lock_of(folder)
     try:
+        require_file(path)  # a pipe would hold up whoever looks
         about = json.loads(path.read_bytes())
         pid, host, since = int(about["pid"]), str(about["host"]), str(about["since"])
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, InputError):
         return None
     return Writer(pid, host, since, host != socket.gethostname() or is_alive(pid))
 

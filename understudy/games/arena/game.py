@@ -19,6 +19,7 @@ GAME = Game(
     panels=lazy("understudy.games.arena.panels:panels"),
     replay=lazy("understudy.games.arena.replay:match_page"),
     looks=lazy("understudy.games.arena.replay:looks"),
+    live=lazy("understudy.games.arena.live:live"),
     read_logs=lazy("understudy.games.arena.data.logs:read_logs"),
     league=lazy("understudy.games.arena.league:league"),
 )

@@ -45,6 +45,8 @@ _SIMPLE = (
     ("memory_x", e.SEEN_X, 1.0),
     ("memory_y", e.SEEN_Y, 1.0),
 )
+_OF_ALL = ("shots", "ready")
+"""Entries of a frame that are not a player's."""
 
 
 def recorded_matches(run: Run) -> Iterator[tuple[Path, dict[str, Any]]]:
@@ -117,6 +119,15 @@ def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
         "players": names,
         "outcome": _ended(outline),
         "score": [score, -score],
+        **measures(),
+        "heads": codec.HEADS,
+        **found,
+    }
+
+
+def measures() -> dict[str, Any]:
+    """The arena's own numbers that a picture of it needs."""
+    return {
         "seconds_per_step": r.STEP_SECONDS,
         "half_floor": r.HALF_FLOOR,
         "sight": r.SIGHT,
@@ -126,8 +137,26 @@ def replay(run: Run, path: Path, outline: dict[str, Any]) -> dict[str, Any]:
             {"kind": "health" if s < r.AMMO_STATION else "ammo", "x": x, "y": y}
             for s, (x, y) in enumerate(r.STATIONS.tolist())
         ],
-        "heads": codec.HEADS,
-        **found,
+    }
+
+
+def cover_of(world: World) -> list[list[float]]:
+    """The boxes on the floor of the first match, each by its borders."""
+    boxes = r.COVER[int(world.layout[0])].T
+    return [[x - a, y - b, x + a, y + b] for x, y, a, b in boxes.tolist()]
+
+
+def frame_of(world: World) -> dict[str, Any]:
+    """What there is to see of the first match now: by name, for both players in order."""
+    body = world.body[0]
+    frame = {name: np.round(body[:, k] / scale, 3).tolist() for name, k, scale in _SIMPLE}
+    frame["health"] = [max(left, 0.0) for left in frame["health"]]
+    happened = [int(bits) for bits in world.events[0]]
+    return frame | {
+        "sees": (body[:, e.AGE] == 0).tolist(),
+        "events": [[n for k, n in enumerate(r.EVENTS) if bits >> k & 1] for bits in happened],
+        "shots": _shots(world),
+        "ready": (world.stations[0] <= 0).tolist(),
     }
 
 
@@ -149,10 +178,9 @@ def _played_again(
     seed = int(outline["seed"])
     thoughts = (_thoughts(run, name, views[:, k], seed, k) for k, name in enumerate(names))
     policy, value = zip(*thoughts, strict=True)
-    boxes = r.COVER[int(world.layout[0])].T
     choices = codec.encode(actions)
     return {
-        "cover": [[x - a, y - b, x + a, y + b] for x, y, a, b in boxes.tolist()],
+        "cover": cover_of(world),
         "frames": frames,
         "actions": {head: choices[:, :, k].T.tolist() for k, head in enumerate(codec.HEADS)},
         "policy": list(policy),
@@ -166,8 +194,7 @@ def _play_again(
     """The world after the match, and its frames: one more than there were actions."""
     world = World(1)
     world.reset([outline["seed"]])
-    bodies, shots, ready = [world.body[0].copy()], [_shots(world)], [_ready(world)]
-    events: list[list[list[str]]] = [[[]], [[]]]
+    frames = [frame_of(world)]
     for t, action in enumerate(actions):
         if not np.array_equal(world.view[0], views[t]):
             raise InputError(
@@ -175,17 +202,12 @@ def _play_again(
                 "changed since. Record anew: understudy record arena --fresh"
             )
         world.step(action[None])
-        bodies.append(world.body[0].copy())
-        shots.append(_shots(world))
-        ready.append(_ready(world))
-        for p in range(2):
-            bits = int(world.events[0, p])
-            events[p].append([name for k, name in enumerate(r.EVENTS) if bits >> k & 1])
-    body = np.stack(bodies).transpose(1, 2, 0)
-    frames = {name: np.round(body[:, k] / scale, 3).tolist() for name, k, scale in _SIMPLE}
-    frames["health"] = np.maximum(frames["health"], 0.0).tolist()
-    frames["sees"] = (body[:, e.AGE] == 0).tolist()
-    return world, frames | {"events": events, "shots": shots, "ready": ready}
+        frames.append(frame_of(world))
+    of_both = [name for name in frames[0] if name not in _OF_ALL]
+    told: dict[str, Any] = {
+        name: [[frame[name][player] for frame in frames] for player in range(2)] for name in of_both
+    }
+    return world, told | {name: [frame[name] for frame in frames] for name in _OF_ALL}
 
 
 def _shots(world: World) -> list[list[float]]:
@@ -195,10 +217,6 @@ def _shots(world: World) -> list[list[float]]:
         for shot in world.shots[0, owner]
         if shot[e.LIFE] > 0
     ]
-
-
-def _ready(world: World) -> list[bool]:
-    return (world.stations[0] <= 0).tolist()
 
 
 def _outcome(names: list[str], score: float, ending: str) -> str:

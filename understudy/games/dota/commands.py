@@ -286,6 +286,41 @@ def drift(
     print(f"; {judged['left_out']:,} matches of training left out" if judged["left_out"] else "")
 
 
+def calibrate(
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Folder of a value model; shipped: ours.")
+    ],
+    matches: Annotated[
+        Path, typer.Option(help="A run with samples of matches the model has not learnt from.")
+    ],
+    name: Annotated[str, typer.Option(help="What it is called there.")] = "value",
+    method: Annotated[
+        str,
+        typer.Option(help="cautious: move only where matches left out gain; always: move."),
+    ] = "cautious",
+    json: JsonOption = False,
+) -> None:
+    """Bring a value model in line with a run's matches: RUN/models/NAME, a model like any other.
+
+    Ratings of teams and heroes learn from the run's results, too. Needs 30 matches.
+
+    Example: understudy calibrate dota shipped --matches runs/new
+    """
+    from understudy.data.runs import Run
+    from understudy.games.dota.advice.match_context import SHIPPED
+    from understudy.games.dota.value.calibrate import calibrate as calibrate_model
+    from understudy.names import plain_name
+
+    run = Run(matches)
+    out = run.models / plain_name(name, "the name of a model")
+    made = calibrate_model(SHIPPED if model == "shipped" else Path(model), run, out, method)
+    if json:
+        print(json_text.dumps({**made, "model": str(out)}, indent=2))
+        return
+    terminal.print_calibration(made)
+    print(out)
+
+
 def recommend(
     match: Annotated[
         str, typer.Argument(metavar="MATCH", help="A match file of OpenDota, or RUN/NUMBER.")
@@ -319,7 +354,7 @@ def recommend(
     by = "frequency" if by == "habit" else by  # what it was called before
     if by not in ORDERS:
         raise InputError(f"--by must be {' or '.join(ORDERS)}, not '{by}'")
-    advice = advise(open_match(match), load_models(models), minute, player, by)
+    advice = advise(open_match(match, models), load_models(models), minute, player, by)
     if json:
         print(json_text.dumps(asdict(advice), indent=2))
         return
@@ -327,10 +362,17 @@ def recommend(
 
 
 COMMANDS = Commands(
-    verbs={"record": record, "split": split, "drift": drift, "recommend": recommend},
+    verbs={
+        "record": record,
+        "split": split,
+        "drift": drift,
+        "calibrate": calibrate,
+        "recommend": recommend,
+    },
     about={
         "split": "Say which matches are trained on, as files.",
         "drift": "Say whether a trained model can be trusted on new matches.",
+        "calibrate": "Bring a trained model in line with matches of a new patch.",
         "recommend": "Say what to do next in a recorded match.",
     },
     options={"encode": encode_options, "train": train_options},

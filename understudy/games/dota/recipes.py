@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from understudy.games.dota.live.recipe import LiveRecipe
 from understudy.games.dota.policies.recipes import ItemRecipe, WardRecipe
 from understudy.games.dota.value.recipe import ValueRecipe, quick_models
 from understudy.learn.recipe import Recipe
@@ -21,6 +22,7 @@ value_quick = replace(
 )
 items = ItemRecipe(description="what a player buys next, beside counts by hero and last item")
 wards = WardRecipe(description="where the next observer ward goes, beside counts by side and time")
+live = LiveRecipe(description="the chance by what a running match tells: for serve dota")
 
 RECIPES: dict[str, Recipe] = {
     "value": value,
@@ -29,4 +31,5 @@ RECIPES: dict[str, Recipe] = {
     "value-quick": value_quick,
     "items": items,
     "wards": wards,
+    "live": live,
 }

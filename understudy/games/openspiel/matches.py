@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from understudy.data.arrays import Array
+from understudy.games.two_player.hosted import Picture
 
 
 class SpielMatch:
@@ -46,6 +47,17 @@ class SpielMatch:
         features[:] = shown(self.state, slot, self.shows_past)
         if legal is not None:
             legal[self.state.legal_actions(slot)] = True
+
+    def picture(self, slot: int) -> Picture:
+        """The game's own words for what a player knows and for its options."""
+        if self.state.is_terminal():
+            return Picture(str(self.state))
+        tells = self.state.information_state_string if self.shows_past else None
+        text = (tells or self.state.observation_string)(slot)
+        legal = set(self.state.legal_actions(slot))
+        options = range(self.game.num_distinct_actions())
+        words = [self.state.action_to_string(slot, k) if k in legal else "" for k in options]
+        return Picture(text, options=words)
 
     def step(self, options: Array) -> tuple[float, float]:
         """Do what was chosen, then what chance wants."""

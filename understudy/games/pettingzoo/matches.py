@@ -12,7 +12,10 @@ from pettingzoo.utils import wrappers
 
 from understudy.data.arrays import Array
 from understudy.games.pettingzoo.spaces import MASK, action_of, heads_of, size, writer
+from understudy.games.two_player.hosted import Picture
 
+MOST_CELLS, MOST_PLANES = 20, 4
+"""Of a board that is drawn: rows or columns, and kinds of things on it."""
 # They watch over what is done, and change nothing as long as it is legal: as it always is here.
 _WATCHING = (
     wrappers.OrderEnforcingWrapper,
@@ -88,12 +91,25 @@ def _flat(mask: Any) -> Array:
     return np.concatenate(mask) if isinstance(mask, tuple) else np.ravel(mask)
 
 
+def picture_of(seen: Any, options: int) -> Picture:
+    """A small board of few planes, as connect four and tic-tac-toe show it; else nothing."""
+    planes = np.asarray(seen.get("observation") if isinstance(seen, Mapping) else seen)
+    if planes.ndim != 3 or max(planes.shape[:2]) > MOST_CELLS or planes.shape[2] > MOST_PLANES:
+        return Picture()
+    marks = np.where(planes.any(axis=2), planes.astype(bool).argmax(axis=2) + 1, 0)
+    columns = marks.shape[1]
+    if options == columns:
+        return Picture(board=marks.tolist(), options=[f"column {k + 1}" for k in range(columns)])
+    return Picture(board=marks.tolist())
+
+
 class AecMatch:
     """One agent after the other."""
 
     def __init__(self, env: Any, heads: Sequence[int]) -> None:
         self.env, self.sides = bare(env), _Sides(env, heads)
         self.score = self.sides.score
+        self.heads = heads
         self.over = False
 
     def reset(self, seed: int) -> None:
@@ -129,6 +145,11 @@ class AecMatch:
         env, agent = self.env, self.sides.agents[slot]
         info = env.infos.get(agent) if agent in env.agents else None
         self.sides.write(slot, env.observe(agent), info, features, legal)
+
+    def picture(self, slot: int) -> Picture:
+        """Its board, from this agent's side."""
+        agent = self.sides.agents[slot]
+        return picture_of(self.env.observe(agent), sum(self.heads))
 
     def step(self, options: Array) -> tuple[float, float]:
         """Do what the one whose turn it is has chosen."""

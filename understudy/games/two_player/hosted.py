@@ -12,7 +12,7 @@ import hashlib
 import zlib
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -49,6 +49,24 @@ class HostedMatch(Protocol):
 
     def score(self) -> float:
         """How it ended for slot 0, +1 to -1; for slot 1 it is the negative."""
+        ...
+
+
+class Picture(NamedTuple):
+    """What a slot knows of a match, for a person's eyes, and what its options are called."""
+
+    text: str = ""
+    board: Sequence[Sequence[int]] = ()
+    """Rows of cells: 0 is free, n what the n-th plane of the observation marks."""
+    options: Sequence[str] = ()
+
+
+@runtime_checkable
+class Pictured(Protocol):
+    """A match that can be shown."""
+
+    def picture(self, slot: int) -> Picture:
+        """What a slot knows now."""
         ...
 
 

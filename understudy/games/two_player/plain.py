@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # these take seconds to import
     from understudy.learn.recipe import Recipe
     from understudy.learn.rl.acting.playout import Outcome
     from understudy.learn.rl.env import BatchedEnv, Observation
+    from understudy.pipeline.game import Live
     from understudy.report.page import Panel
 
     class PlainEnv(BatchedEnv, Protocol):
@@ -63,7 +64,7 @@ def plain_game(
     league: "Callable[[], League] | None" = None,
 ) -> Game:
     """A whole game; `players` are those that its matches can `script`, the expert first."""
-    plain = _Plain(make, decisions, pair_results(name), *_recordings(name, decisions))
+    plain = Plain(make, decisions, pair_results(name), *_recordings(name, decisions))
     return Game(
         name=name,
         about=about,
@@ -76,6 +77,7 @@ def plain_game(
         summarise=plain.summarise,
         recipes=recipes,
         panels=plain.panels,
+        live=plain.live,
         read_logs=plain.read_logs,
         league=None if league is None else partial(plain.league, league),
     )
@@ -92,7 +94,9 @@ def _recordings(name: str, decisions: Decisions) -> tuple[Table, Table]:
 
 
 @dataclass(frozen=True)
-class _Plain:
+class Plain:
+    """A game of two by its environment and its decisions."""
+
     make: "Callable[[int, float], PlainEnv]"
     decisions: Decisions
     results: Table
@@ -133,7 +137,7 @@ class _Plain:
         seeds = np.array([seed for *_, seed in seats], np.int64)
         game = self.make(len(seeds), 0.0)
         choosers = [
-            self._chooser(ref, game, seeds, who == place) for place, ref in enumerate(everybody)
+            self.chooser(ref, game, seeds, who == place) for place, ref in enumerate(everybody)
         ]
         recorder = Recorder["Observation"](
             len(seeds) if keep is None else keep,
@@ -141,14 +145,14 @@ class _Plain:
             lambda result, which: (result.reward[which],),
         )
         outcome = playout(game, seeds, who, choosers, see=game.observe, recorder=recorder)
-        outline = self._outline(seats, outcome)
+        outline = self.outline(seats, outcome)
         ids = np.array(outline["match"].to_pylist())
         return Played(
             both_sides(self.results, outline),
-            {"matches": outline, "steps": self._steps_table(ids, *recorder.columns())},
+            {"matches": outline, "steps": self.steps_table(ids, *recorder.columns())},
         )
 
-    def _chooser(
+    def chooser(
         self, ref: PlayerRef, game: "PlainEnv", seeds: Array, sits: Array
     ) -> "Callable[[Observation, Array, int], None]":
         """Lets a player choose where it sits [N 2]; chance depends on seed, slot and step alone."""
@@ -185,7 +189,7 @@ class _Plain:
 
         return set_actions
 
-    def _outline(
+    def outline(
         self, seats: "Sequence[tuple[PlayerRef, PlayerRef, int]]", outcome: "Outcome"
     ) -> pa.Table:
         """One row per match."""
@@ -201,7 +205,7 @@ class _Plain:
             }
         )
 
-    def _steps_table(self, ids: Array, which: Array, step: Array, *parts: Array) -> pa.Table:
+    def steps_table(self, ids: Array, which: Array, step: Array, *parts: Array) -> pa.Table:
         """One row per match, step and player, in that order."""
         observation, legal, chosen = (part.reshape(-1, part.shape[2]) for part in parts[:3])
         decisions = self.decisions
@@ -260,6 +264,12 @@ class _Plain:
                 counts[f"{name}/{row['values']}"] = row["counts"]
         counts["violations"] = int((moves["forbidden"].to_numpy() > 0).sum())
         return counts
+
+    def live(self) -> "Live":
+        """How a person plays it: turn by turn, among the options that it has."""
+        from understudy.games.two_player.live import plain_live
+
+        return plain_live(self)
 
     def read_logs(self, given: Path) -> Iterable[Awaited]:
         """Recordings from logs of other origin."""

@@ -8,12 +8,13 @@ and no spike is lost, nor the step with the least loss. Short files stay as they
 import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
 
 from understudy.data.arrays import Array
+from understudy.data.files import require_file
 from understudy.data.integrity.shapes import MetricsLine
 from understudy.data.runs import ModelFolder
 from understudy.report.charts.axis import LARGEST
@@ -95,7 +96,7 @@ class Curves:
     def read(self, most: int | None = None) -> bool:
         """Take in what is new, or so many bytes of it; whether there is more."""
         left = self.unread() if most is None else min(most, self.unread())
-        with contextlib.suppress(OSError), self._path.open("rb") as file:
+        with contextlib.suppress(OSError), _opened(self._path) as file:
             file.seek(self._offset)
             while left > 0 and (piece := file.read(min(PIECE, left))):
                 left -= len(piece)
@@ -118,7 +119,7 @@ class Curves:
         """Lines from all over the file, a small part of them: quick, however long it is."""
         found = dict[str, Series]()
         size = self.unread() + self._offset
-        with contextlib.suppress(OSError), self._path.open("rb") as file:
+        with contextlib.suppress(OSError), _opened(self._path) as file:
             for number in range(LOOKS):
                 file.seek(number * max(0, size - LOOK) // (LOOKS - 1))
                 lines, _ = decoded_lines(_whole_lines(file.read(LOOK), begins=file.tell() <= LOOK))
@@ -127,9 +128,15 @@ class Curves:
         return _as_lines({name: series.points() for name, series in found.items()})
 
 
+def _opened(path: Path) -> BinaryIO:
+    """A file to read; InputError where a pipe stands there, which would never end."""
+    require_file(path)
+    return path.open("rb")
+
+
 def last_line(folder: Path) -> MetricsLine:
     """The last whole line of a model's metrics; empty where there is none."""
-    with contextlib.suppress(OSError), ModelFolder(folder).metrics.open("rb") as file:
+    with contextlib.suppress(OSError), _opened(ModelFolder(folder).metrics) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - LAST))
         lines, _ = decoded_lines(_whole_lines(file.read(LAST), begins=size <= LAST))

@@ -93,9 +93,10 @@ class _Runs:
 
 def _page_of(one: RunState, place: str) -> Response:
     """A page that lies in a run. Who wrote it is not known: it is shown, and may nothing else."""
-    folder = one.run.folder
+    folder = one.run.folder.resolve()
     for path in folder.rglob("*.html"):
-        if path.relative_to(folder).as_posix() == place and path.is_file():
+        is_asked = path.relative_to(folder).as_posix() == place and path.is_file()
+        if is_asked and path.resolve().is_relative_to(folder):  # no link leads out of the run
             return HTMLResponse(path.read_bytes(), headers={POLICY.decode(): _SANDBOX})
     raise InputError(f"{one.name} has no page {shown(place)}")
 

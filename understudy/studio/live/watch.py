@@ -102,7 +102,11 @@ class Watch:
         while True:
             await asyncio.sleep(AGAIN)
             if self.catalogue.unfinished():
-                await self._look(set())
+                await self.look()
+
+    async def look(self) -> None:
+        """See at once how everything stands, and tell; who has just written something asks."""
+        await self._look(())
 
     async def _look(self, paths: Iterable[Path]) -> None:
         before = self.catalogue.runs

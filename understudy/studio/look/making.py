@@ -11,9 +11,11 @@ from understudy.errors import InputError
 from understudy.names import shown
 from understudy.pipeline.game import Look, Shown, load
 from understudy.pipeline.import_matches import read_logs
-from understudy.pipeline.report import game_of
+from understudy.pipeline.report import game_of, report
 from understudy.report.page import Panel
 
+REPORT = "report"
+"""The kind of the page that shows a whole run, as `understudy report` makes it."""
 MOST_SHOWN = 300
 """Things in a list; a search finds the others."""
 
@@ -64,6 +66,9 @@ def listed(asked: tuple[Path, str]) -> dict[str, Listed]:
 def make_page(wanted: Wanted) -> None:
     """Make the page of one thing, whole."""
     run = Run(wanted.folder)
+    if wanted.kind == REPORT:
+        report(run, wanted.out)
+        return
     looks = game_of(run).looks()
     if wanted.kind not in looks:
         raise InputError(f"{run.title} has no {shown(wanted.kind)} to look into")

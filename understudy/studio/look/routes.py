@@ -15,7 +15,7 @@ from understudy.data.files import write_bytes
 from understudy.errors import InputError
 from understudy.names import plain_name
 from understudy.studio.access import LARGEST_BODY
-from understudy.studio.look.making import Uploaded, Wanted, listed, make_page, take_in
+from understudy.studio.look.making import REPORT, Uploaded, Wanted, listed, make_page, take_in
 from understudy.studio.studio import Studio
 
 ENDINGS = (".jsonl", ".json")
@@ -45,12 +45,13 @@ class _Look:
     async def listed(self, name: str, q: str = "") -> Response:
         one = self._studio.catalogue[name]
         found = await self._studio.maker.make(listed, (one.run.folder, q[:200]))
-        return self._pages.answer("look_list.html", one=one, found=found, link=_link)
+        return self._pages.answer("look_list.html", one=one, found=found, link=page_link)
 
     async def page(self, name: str, kind: str, key: str) -> Response:
         one, kept = self._studio.catalogue[name], self._studio.kept
         place = await to_thread.run_sync(kept.place, one.run, kind, key)
-        if not place.is_file():
+        grows = kind == REPORT and one.state != "done"
+        if grows or not place.is_file():
             wanted = Wanted(one.run.folder, kind, key, place)
             await self._studio.maker.make(make_page, wanted)
             await to_thread.run_sync(kept.make_room)
@@ -75,7 +76,7 @@ class _Look:
         made = self._studio.catalogue.name_of(run)
         if made is None:
             raise InputError(f"{run} is not below the folders this studio looks at")
-        return Response(headers={"hx-redirect": _link(made, kind, key)})
+        return Response(headers={"hx-redirect": page_link(made, kind, key)})
 
     def _places(self, game: str, name: str, content: bytes) -> tuple[Path, Path]:
         """Where a file is put, and the run that it becomes: the same file, the same run."""
@@ -96,7 +97,7 @@ async def _body(request: Request) -> bytes:
     return content
 
 
-def _link(name: str, kind: str, key: str, mark: str = "") -> str:
+def page_link(name: str, kind: str, key: str, mark: str = "") -> str:
     """The address of a page."""
     place = urlencode({"kind": kind, "key": key})
     return f"/run/{_quoted(name)}/look/page?{place}" + (f"#{mark}" if mark else "")

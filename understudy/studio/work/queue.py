@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from understudy.errors import InputError
+from understudy.studio.access import TOKEN_VARIABLE
 from understudy.studio.live.watch import Watch
 from understudy.studio.work.commands import cores_of
 from understudy.studio.work.jobs import Job, Jobs, is_ours
@@ -20,7 +21,6 @@ LOOK_EVERY = 1.0
 """Seconds between looks at what is at work."""
 JOBS = "jobs"
 """What those listen to who look at all jobs."""
-_SECRETS = ("UNDERSTUDY_TOKEN",)
 
 
 class Queue:
@@ -91,7 +91,7 @@ class Queue:
             self._begin(job)
 
     def _begin(self, job: Job) -> None:
-        environment = {name: told for name, told in os.environ.items() if name not in _SECRETS}
+        environment = {name: told for name, told in os.environ.items() if name != TOKEN_VARIABLE}
         log = self.jobs.log(job.number)
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as file:

@@ -111,7 +111,7 @@ class _Work:
     async def _form(self, verb: str, game: str, run: str, recipe: str) -> _Form:
         if verb not in VERBS:
             raise InputError(f"{shown(verb)} cannot be started here; there is {', '.join(VERBS)}")
-        offer = await self._told(offer_of, (_known_game(game), verb))
+        offer = await self._told(offer_of, (known_game(game), verb))
         others = [name for name in games.names() if name != game]
         fields = fields_of(self._studio.command(verb, game), game, others)
         recipe = recipe if recipe in offer.recipes else next(iter(offer.recipes), "")
@@ -191,7 +191,7 @@ class _Work:
         return _to(self._queue.ask(words, one.run.folder))
 
 
-def _known_game(name: str) -> str:
+def known_game(name: str) -> str:
     """A game by name; one of a family is looked for under that name alone."""
     family = _FAMILY_GAME.fullmatch(name)
     if name in games.names() or (family and family[1] in games.families()):

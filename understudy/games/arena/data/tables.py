@@ -34,7 +34,7 @@ MATCHES: Final = Table(
         Column("steps", pa.int32(), "how long it took"),
         Column("ending", pa.string(), "kill, double kill, timeout or unknown"),
         Column("layout", pa.string(), "which cover stood where"),
-        Column("origin", pa.string(), "played here, or the kind of log it was read from"),
+        Column("origin", pa.string(), "played, human, or the kind of log it was read from"),
     ),
 )
 STEPS: Final = Table(

@@ -93,8 +93,8 @@ def play_matches(num_players: Sequence[Seats], keep: int) -> tuple[pa.Table, pa.
     )
     ids = np.array([f"{one.name}-{other.name}-{seed}" for one, other, seed in num_players])
     names = np.array([[one.name, other.name] for one, other, _ in num_players])
-    outline = _outline(game.world, ids, names, outcome.score[:, 0])
-    return outline, _steps_table(ids, *recorder.columns())
+    outline = outline_of(game.world, ids, names, outcome.score[:, 0])
+    return outline, steps_table(ids, *recorder.columns())
 
 
 def _chooser(one: Player, game: BatchedArena) -> Callable[[View, Array, int], None]:
@@ -106,7 +106,9 @@ def _chooser(one: Player, game: BatchedArena) -> Callable[[View, Array, int], No
     return set_actions
 
 
-def _outline(world: World, ids: Array, names: Array, score: Array) -> pa.Table:
+def outline_of(
+    world: World, ids: Array, names: Array, score: Array, origin: str = "played"
+) -> pa.Table:
     """One row per match."""
     both_dead: Array = np.asarray((world.events & r.KILLED).all(axis=1))
     by_kill = world.status == r.TERMINATED
@@ -120,13 +122,15 @@ def _outline(world: World, ids: Array, names: Array, score: Array) -> pa.Table:
             "steps": world.steps.astype(np.int32),
             "ending": np.where(both_dead, "double kill", np.where(by_kill, "kill", "timeout")),
             "layout": [r.LAYOUT_NAMES[layout] for layout in world.layout],
-            "origin": ["played"] * len(ids),
+            "origin": [origin] * len(ids),
         },
         RULES,
     )
 
 
-def _steps_table(ids: Array, which: Array, step: Array, *parts: Array) -> pa.Table:
+def steps_table(
+    ids: Array, which: Array, step: Array, *parts: Array, extras: pa.Array | None = None
+) -> pa.Table:
     """One row per match, step and player, in that order."""
     views, actions = (part.reshape(-1, part.shape[2]) for part in parts[:2])
     reward, events = (part.ravel() for part in parts[2:])
@@ -139,7 +143,7 @@ def _steps_table(ids: Array, which: Array, step: Array, *parts: Array) -> pa.Tab
             **dict(zip(r.ACTION, actions.T, strict=True)),
             "reward": reward,
             "events": events.astype(np.int32),
-            "extras": pa.nulls(2 * len(which), pa.string()),
+            "extras": pa.nulls(2 * len(which), pa.string()) if extras is None else extras,
         },
         RULES,
     )

@@ -2,13 +2,15 @@
 
 Replays (version 1) are laid into the page as JSON, in `<script class="arena-replay">`. The scripts
 beside this file read them: `replay.js` checks, `scene.js` draws, `viewer.js` is the page around it.
+`live.js` is the page around a match that is being played.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from understudy.report.embed import Viewer
-from understudy.report.page import Panel
+from understudy.report.page import Panel, asset
 
 _VIEWER = Viewer(
     package=__name__,
@@ -18,6 +20,12 @@ _VIEWER = Viewer(
     data_class="arena-replay",
     box_class="arena-viewer",
 )
+_LIVE = replace(_VIEWER, scripts=("replay.js", "scene.js", "live.js"))
+
+
+def live_head() -> str:
+    """Style and script of a match that goes on."""
+    return f"{_LIVE.head()}<style>\n{asset('live.css', __name__)}</style>\n"
 
 
 def replay_page(replay: Mapping[str, Any], of: str = "") -> str:

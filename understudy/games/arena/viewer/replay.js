@@ -71,24 +71,29 @@ function analyse(replay) {
 
 // Shots come without names. Link each to its place in the next frame: first those whose speed is known, then new ones.
 function trackShots(shots) {
-  const tracks = shots.map((list) =>
-    list.map(([x, y, owner]) => ({ x, y, owner: owner === 1 ? 1 : 0, vx: 0, vy: 0, previous: null, next: null })));
-  for (let step = 0; step + 1 < tracks.length; step++) {
-    const free = new Set(tracks[step + 1]);
-    for (const shot of [...tracks[step]].sort((a, b) => !a.previous - !b.previous)) {
-      let least = shot.previous ? 0.2 + 0.4 * Math.hypot(shot.vx, shot.vy) : 6; // metres it may stray
-      let best = null;
-      for (const other of free) {
-        const away = Math.hypot(other.x - shot.x - shot.vx, other.y - shot.y - shot.vy);
-        if (other.owner === shot.owner && away < least) [best, least] = [other, away];
-      }
-      if (!best) continue;
-      free.delete(best);
-      Object.assign(best, { vx: best.x - shot.x, vy: best.y - shot.y, previous: shot });
-      Object.assign(shot, { vx: best.vx, vy: best.vy, next: best });
-    }
-  }
+  const tracks = shots.map(untracked);
+  for (let step = 0; step + 1 < tracks.length; step++) linkShots(tracks[step], tracks[step + 1]);
   return tracks;
+}
+
+function untracked(list) {
+  return list.map(([x, y, owner]) => ({ x, y, owner: owner === 1 ? 1 : 0, vx: 0, vy: 0, previous: null, next: null }));
+}
+
+function linkShots(before, after) {
+  const free = new Set(after);
+  for (const shot of [...before].sort((a, b) => !a.previous - !b.previous)) {
+    let least = shot.previous ? 0.2 + 0.4 * Math.hypot(shot.vx, shot.vy) : 6; // metres it may stray
+    let best = null;
+    for (const other of free) {
+      const away = Math.hypot(other.x - shot.x - shot.vx, other.y - shot.y - shot.vy);
+      if (other.owner === shot.owner && away < least) [best, least] = [other, away];
+    }
+    if (!best) continue;
+    free.delete(best);
+    Object.assign(best, { vx: best.x - shot.x, vy: best.y - shot.y, previous: shot });
+    Object.assign(shot, { vx: best.vx, vy: best.vy, next: best });
+  }
 }
 
 // A player may meet itself.

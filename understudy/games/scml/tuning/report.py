@@ -33,7 +33,9 @@ def confirmed_line(place: str, gain: Estimate) -> str:
     )
 
 
-def comparison_lines(scores: Mapping[str, Floats], base: str, places: Sequence[str]) -> list[str]:
+def comparison_lines(
+    scores: Mapping[str, Floats], base: str, places: Sequence[str], confidence: float = 0.95
+) -> list[str]:
     """A table in Markdown: what others score in the same factories beside one of them.
 
     `scores` by name, world by world; `places` of the factory that changes hands.
@@ -47,7 +49,8 @@ def comparison_lines(scores: Mapping[str, Floats], base: str, places: Sequence[s
     found.append(f"| {base} | " + " | ".join(own) + " |")
     for name, values in scores.items():
         if name != base:
-            gaps = [student((values - scores[base])[chosen].tolist()) for chosen in rows.values()]
+            apart, tail = values - scores[base], (1 - confidence) / 2
+            gaps = [student(apart[chosen].tolist(), tail) for chosen in rows.values()]
             cells = [f"{gap.value:+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]" for gap in gaps]
             found.append(f"| {name} | " + " | ".join(cells) + " |")
     return found

@@ -1,5 +1,6 @@
 """Log-probabilities of joint decisions, and gradients."""
 
+from dataclasses import replace
 from itertools import permutations
 from types import SimpleNamespace
 
@@ -12,10 +13,15 @@ from understudy.games.scml.agent.policy import SHIPPED
 from understudy.games.scml.batch.learnt import choices as c
 from understudy.games.scml.domain import REJECT
 from understudy.games.scml.learning.online.experience import Experience, experience_of, joined
-from understudy.games.scml.learning.online.fields import Company, block_of
-from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
+from understudy.games.scml.learning.online.fields import Company, block_of, layouts
+from understudy.games.scml.learning.online.learner import (
+    Learner,
+    LearnerSettings,
+    Rates,
+    normalised,
+)
 from understudy.games.scml.learning.online.player import Layers, Player, Turns
-from understudy.games.scml.learning.online.rollout import Job, Rollout, collect
+from understudy.games.scml.learning.online.rollout import Job, Rollout, collect, grouped
 
 START = read_checkpoint(SHIPPED)
 CPU = torch.device("cpu")
@@ -100,6 +106,27 @@ def test_what_is_not_learnt_from_changes_nothing_of_play(rollout: Rollout) -> No
     assert set(fewer.played.decision) == set(np.flatnonzero(fewer.played.kept))
 
 
+def test_decisions_are_told_apart_by_the_field_of_their_world(rollout: Rollout) -> None:
+    planned = layouts(job().company, job().block, 0, 3, 0)
+    fields = ("official", "champions", "official")
+    told = [replace(one, field=field) for one, field in zip(planned, fields, strict=True)]  # type: ignore[arg-type]
+    played = grouped(rollout.played, told)
+    np.testing.assert_array_equal(played.group >= 3, played.world == 1)
+    np.testing.assert_array_equal(played.group % 3, played.level)
+
+
+def test_advantages_have_the_same_spread_in_each_group() -> None:
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 6, 600)
+    advantage = rng.normal(group, 0.1 + group)
+    found = normalised(advantage, group)
+    for number in range(6):
+        assert found[group == number].mean() == pytest.approx(0, abs=1e-9)
+        assert found[group == number].std() == pytest.approx(1, abs=1e-6)
+    # In one group with another the quiet one is drowned.
+    assert normalised(advantage, group % 3)[group == 0].std() < 0.5
+
+
 def test_rollouts_are_joined_with_their_own_worlds(rollout: Rollout) -> None:
     both, final = joined([rollout, rollout])
     count = len(rollout.played.world)
@@ -158,8 +185,6 @@ def test_it_finds_the_best_play_of_a_toy() -> None:
 
 def _toy(base, rows, player, rng):  # type: ignore[no-untyped-def]
     """So many worlds of one decision about one negotiation, drawn as the player thinks."""
-    from dataclasses import replace
-
     count = np.arange(len(rows))
     decision = base.decision[rows]
     toy = replace(
@@ -168,6 +193,7 @@ def _toy(base, rows, player, rng):  # type: ignore[no-untyped-def]
         factory=0 * count,
         day=0 * count,
         level=0 * count,
+        group=0 * count,
         booked=0.0 * count,
         money=0.0 * count,
         state=base.state[decision],

@@ -20,6 +20,7 @@ def played(world: list[int], day: list[int], worth: list[float]) -> Played:
         factory=np.zeros(count, np.int64),
         day=np.array(day),
         level=np.zeros(count, np.int64),
+        group=np.zeros(count, np.int64),
         booked=np.array(worth),
         money=np.array(worth),
         state=np.zeros((count, 1), np.float32),

@@ -37,7 +37,7 @@ class Experience(NamedTuple):
 
     state: Float[Tensor, "D S"]
     central: Float[Tensor, "D C"]
-    level: Int[Tensor, " D"]
+    group: Int[Tensor, " D"]
     kept: Ints
     """Decisions that the policy learns from."""
     first: Ints
@@ -85,7 +85,7 @@ def experience_of(played: Played, device: torch.device) -> Experience:
     return Experience(
         there(played.state),
         there(played.central),
-        there(played.level),
+        there(played.group),
         kept,
         first,
         there(played.thread),

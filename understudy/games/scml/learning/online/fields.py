@@ -59,6 +59,7 @@ class Planned:
     learners: Mapping[int, int]
     """By factory: 0 the learner, from 1 on its earlier selves, then the clones."""
     level: int
+    field: Field
     conserves: bool
 
 
@@ -89,4 +90,4 @@ def _planned(company: Company, block: int, number: int, selves: int) -> Planned:
             seats[seat] = 1 + selves + rng.randrange(len(company.clones))
     levels = [level for level, size in enumerate(found.sizes) for _ in range(size)]
     level = PLACES.index(place_in_chain(levels[found.mine], len(found.sizes)))
-    return Planned(found, seats, level, rng.random() < company.conserved)
+    return Planned(found, seats, level, field, rng.random() < company.conserved)

@@ -21,11 +21,12 @@ from understudy.games.scml.batch.learnt import choices as c
 from understudy.games.scml.domain import REJECT
 from understudy.games.scml.learning.online.experience import Experience, experience_of, joined
 from understudy.games.scml.learning.online.player import (
-    PLACES,
+    GROUPS,
     ActionEvaluation,
     Critic,
     Layers,
     Player,
+    Turns,
     divergence,
 )
 from understudy.games.scml.learning.online.returns import targets
@@ -60,6 +61,8 @@ class LearnerSettings:
     """The critic sees all factories; else what the player sees."""
     shaped: bool = True
     """Rewards come when a contract is signed; else with each day's profit."""
+    by_field: bool = True
+    """Advantages have the same spread in both fields; else champions alone hardly count."""
     entropy_weight: float = 0.0
     """Up: keeps trying other offers."""
     gradient_norm_max: float = 0.5
@@ -74,6 +77,8 @@ class Rates:
     """By layer; one that is not named stays as it is."""
     kl_weight: float = 0.0
     """Of the divergence of L3 from what it was when training began."""
+    guide_weight: float = 0.0
+    """Of the log-probability of what a guide decided; see `GuideBuffer`."""
     goal_noise: float = 0.0
     """L2's goals are drawn around what it says, so far apart; 0: it says what it says."""
 
@@ -126,15 +131,21 @@ class Learner:
         lambda_, value = self.settings.lambda_, self._values(seen)
         target = targets(played, worth, final, value, np.zeros_like(value), lambda_)
         if not self._has_measured:
-            self.critic.measure(self._there(target), seen.level)
+            self.critic.measure(self._there(target), seen.group)
             self._has_measured = True
             value = self._values(seen)
             target = targets(played, worth, final, value, np.zeros_like(value), lambda_)
         metrics = {"critic_explains": _explained(target, value)}
         if rates.learning_rates:
-            metrics |= self._improve(played, worth, final, acted, seen, value, target, rates, rng)
+            guided = self._guided(rollouts) if rates.guide_weight else None
+            metrics |= self._improve(
+                played, worth, final, acted, seen, value, target, guided, rates, rng
+            )
         metrics["critic_loss"] = self._fit_critic(seen, target, rng)
         return metrics
+
+    def _normalised(self, advantage: Floats, played: Played) -> Floats:
+        return normalised(advantage, played.group if self.settings.by_field else played.level)
 
     def _there(self, values: Array) -> Tensor:
         return torch.from_numpy(np.asarray(values, np.float32)).to(self.device)
@@ -143,9 +154,9 @@ class Learner:
 
     @torch.no_grad()
     def _values(self, seen: Experience) -> Floats:
-        rows = torch.arange(len(seen.level), device=self.device)
+        rows = torch.arange(len(seen.group), device=self.device)
         parts = [
-            (seen.state[some], seen.central[some], seen.level[some])
+            (seen.state[some], seen.central[some], seen.group[some])
             for some in torch.tensor_split(rows, len(rows) // 65_536 + 1)
         ]
         found = torch.cat([self.critic(*part) for part in parts])
@@ -156,9 +167,9 @@ class Learner:
         for _ in range(self.settings.critic_epochs):
             for some in self._batches(len(target), 2 * self.settings.batch_size, rng):
                 rows = torch.from_numpy(some).to(self.device)
-                level = seen.level[rows]
-                value = self.critic(seen.state[rows], seen.central[rows], level)
-                error = (value - wanted[rows]) / self.critic.scale[level, 1]
+                group = seen.group[rows]
+                value = self.critic(seen.state[rows], seen.central[rows], group)
+                error = (value - wanted[rows]) / self.critic.scale[group, 1]
                 loss = torch.nn.functional.smooth_l1_loss(error, torch.zeros_like(error))
                 self._descend(["critic"], loss)
                 losses.append(loss.detach())
@@ -175,6 +186,7 @@ class Learner:
         seen: Experience,
         value: Floats,
         target: Floats,
+        guided: Experience | None,
         rates: Rates,
         rng: np.random.Generator,
     ) -> dict[str, float]:
@@ -185,7 +197,7 @@ class Learner:
             for group in self.optimizers[layer].param_groups:
                 group["lr"] = rate
         sums: dict[str, list[Tensor]] = {}
-        advantage = normalised(target - value, played.level)[seen.kept]
+        advantage = self._normalised(target - value, played)[seen.kept]
         for _ in range(self.settings.epochs):
             if self.settings.objective == "vtrace":
                 ratio = np.zeros(len(value))
@@ -197,18 +209,34 @@ class Learner:
                     .numpy()
                 )
                 corrected = targets(played, worth, final, value, ratio, self.settings.lambda_)
-                advantage = normalised(corrected - value, played.level)[seen.kept]
+                advantage = self._normalised(corrected - value, played)[seen.kept]
             scaled = self._there(advantage)
             for some in self._batches(len(seen.kept), self.settings.batch_size, rng):
-                measured = self._update(seen, some, before, scaled, rates)
+                example = None if guided is None else self._example(guided, len(some), rng)
+                measured = self._update(seen, some, before, scaled, rates, example)
                 for name, found in measured.items():
                     sums.setdefault(name, []).append(found.detach())
         if rates.goal_noise and "l2" in rates.learning_rates:
             sums["goals"] = self._improve_goals(played, actor, target - value, rates, rng)
         return {name: float(torch.stack(found).mean()) for name, found in sums.items()}
 
+    def _guided(self, rollouts: Sequence[Rollout]) -> Experience:
+        """What the guide decided."""
+        theirs = [one._replace(played=one.guided) for one in rollouts if one.guided is not None]
+        return experience_of(joined(theirs)[0], self.device)
+
+    def _example(self, guided: Experience, decisions: int, rng: np.random.Generator) -> Turns:
+        """Some of them, a quarter of what is learnt from beside."""
+        return guided.turns(rng.choice(len(guided.kept), min(decisions // 4, len(guided.kept))))
+
     def _update(
-        self, seen: Experience, some: Ints, before: Tensor, advantage: Tensor, rates: Rates
+        self,
+        seen: Experience,
+        some: Ints,
+        before: Tensor,
+        advantage: Tensor,
+        rates: Rates,
+        example: Turns | None,
     ) -> dict[str, Tensor]:
         turns = seen.turns(some)
         evaluated = self.player.evaluate_actions(turns, ordered="l4" in rates.learning_rates)
@@ -229,6 +257,9 @@ class Learner:
         if rates.kl_weight and "l3" in rates.learning_rates:
             measured["kl"] = self._kl(evaluated, turns, len(some))
             loss = loss + rates.kl_weight * measured["kl"]
+        if example is not None:
+            measured["guide"] = self.player.evaluate_actions(example, ordered=False).offers.mean()
+            loss = loss - rates.guide_weight * measured["guide"]
         loss = loss - self.settings.entropy_weight * measured["entropy"]
         self._descend([name for name in ("l3", "l4") if name in rates.learning_rates], loss)
         return measured
@@ -257,7 +288,7 @@ class Learner:
         rng: np.random.Generator,
     ) -> list[Tensor]:
         """The manager's gradient, a decision a day: by how the whole day and what followed went."""
-        scaled = normalised(advantage, played.level)[played.day_decision]
+        scaled = self._normalised(advantage, played)[played.day_decision]
         weighed, losses = self._there(scaled), list[Tensor]()
         start, said = self._there(played.day_start), self._there(played.goals)
         for group in self.optimizers["l2"].param_groups:
@@ -315,11 +346,12 @@ class Learner:
         self._has_measured = state["has_measured"]
 
 
-def normalised(advantage: Floats, level: Ints) -> Floats:
-    """By place in the chain, with mean 0 and spread 1: the first level has the most luck."""
+def normalised(advantage: Floats, group: Ints) -> Floats:
+    """By group, with mean 0 and spread 1: the first level has the most luck, and champions alone
+    move scores by a fraction of what background agents do."""
     found = np.zeros_like(advantage)
-    for place in range(PLACES):
-        some = level == place
+    for number in range(GROUPS):
+        some = group == number
         if some.sum() > 1:
             chosen = advantage[some]
             found[some] = (chosen - chosen.mean()) / (chosen.std() + 1e-8)

@@ -24,11 +24,12 @@ from understudy.games.scml.learning.l3 import NEVER
 from understudy.games.scml.learning.layer_recipe import loaded, weights_of
 from understudy.games.scml.learning.networks import GoalNetwork, OfferNetwork, PriorityNetwork
 from understudy.games.scml.learning.online.central import WIDTH
+from understudy.games.scml.learning.online.rollout_buffer import PLACES
 from understudy.games.scml.view import features as f
 from understudy.learn.networks import linear, mlp
 
-PLACES = 3
-"""In the chain: the first level, a middle one, the last."""
+GROUPS = 2 * PLACES
+"""Each place among background agents, and among champions alone."""
 _AFTER_DAYS = len(f.STATIC) + DAYS * len(f.TEMPORAL)
 """Where in a state the situation and the goals begin, which L4 reads, too."""
 
@@ -168,10 +169,10 @@ class Critic(nn.Module):
         standard = player.l3.standard
         self.register_buffer("mean", standard.mean[:STATE].clone())
         self.register_buffer("std", standard.std[:STATE].clone())
-        self.register_buffer("scale", torch.ones(PLACES, 2))
-        """By place: mean and standard deviation of what is to be predicted."""
+        self.register_buffer("scale", torch.ones(GROUPS, 2))
+        """By group: mean and standard deviation of what is to be predicted."""
         self.torso = mlp(
-            STATE + PLACES + (WIDTH if central else 0), (hidden, hidden), generator=drawn
+            STATE + GROUPS + (WIDTH if central else 0), (hidden, hidden), generator=drawn
         )
         self.value = linear(hidden, 1, gain=0.1, generator=drawn)
 
@@ -183,23 +184,23 @@ class Critic(nn.Module):
         self,
         state: Float[Tensor, "B S"],
         central: Float[Tensor, "B C"],
-        level: Int[Tensor, " B"],
+        group: Int[Tensor, " B"],
     ) -> Float[Tensor, " B"]:
         """In scores."""
         x = ((state - self.mean) / self.std).clamp(-10, 10)
-        where = torch.nn.functional.one_hot(level, PLACES).to(x)
+        where = torch.nn.functional.one_hot(group, GROUPS).to(x)
         parts = [x, where, central] if self.central else [x, where]
         out = self.value(self.torso(torch.cat(parts, 1)))[:, 0]
-        return self.scale[level, 0] + self.scale[level, 1] * out
+        return self.scale[group, 0] + self.scale[group, 1] * out
 
     @torch.no_grad()
-    def measure(self, target: Float[Tensor, " B"], level: Int[Tensor, " B"]) -> None:
+    def measure(self, target: Float[Tensor, " B"], group: Int[Tensor, " B"]) -> None:
         """Take mean and spread from the first targets there are."""
-        for place in range(PLACES):
-            some = target[level == place]
+        for number in range(GROUPS):
+            some = target[group == number]
             if len(some) > 1:
-                self.scale[place, 0] = some.mean()
-                self.scale[place, 1] = some.std().clamp(min=1e-3)
+                self.scale[number, 0] = some.mean()
+                self.scale[number, 1] = some.std().clamp(min=1e-3)
 
 
 def divergence(heads: tuple[Tensor, ...], start: tuple[Tensor, ...], offers: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -13,10 +13,29 @@ from understudy.games.scml.batch.learnt.policy import Learner, ManyDecisions, pl
 from understudy.games.scml.batch.setup import Seat, set_seat
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.learning.online.fields import Company, Planned, layouts
-from understudy.games.scml.learning.online.rollout_buffer import Played, RolloutBuffer
+from understudy.games.scml.learning.online.rollout_buffer import (
+    PLACES,
+    GuideBuffer,
+    Played,
+    RolloutBuffer,
+)
 from understudy.games.scml.tuning.trials import worlds_of
 
 Layers = dict[str, dict[str, Array]]
+_OF_GUIDES: Final = 500_000
+"""From this number on the worlds of a block are theirs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guide:
+    """A champion's clone to be imitated while one learns by play, and where."""
+
+    name: str
+    """One of `CLONES`."""
+    worlds: int
+    """It plays in each rollout, among champions alone."""
+    places: tuple[str, ...] = ("first",)
+    """Where in the chain it is imitated."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +53,8 @@ class Job:
     goal_noise: float
     past: tuple[Layers, ...] = ()
     """Earlier selves, who play as rivals."""
+    guide: Guide | None = None
+    """Whose play is written down, too."""
 
 
 class Rollout(NamedTuple):
@@ -47,6 +68,8 @@ class Rollout(NamedTuple):
     levels: Array
     """[worlds]: of the learner, 0 the first, 1 a middle, 2 the last."""
     bankrupt: float
+    guided: Played | None = None
+    """What a guide decided in worlds of its own."""
 
 
 def seated(planned: Sequence[Planned]) -> Array:
@@ -64,6 +87,12 @@ def clones_of(company: Company) -> list[ManyDecisions]:
     return [ManyDecisions(policy_of(CLONES[name])) for name in company.clones if company.cloned]
 
 
+def grouped(played: Played, planned: Sequence[Planned]) -> Played:
+    """Decisions told apart by the field of their world, too."""
+    alone = np.array([one.field == "champions" for one in planned])
+    return replace(played, group=played.level + PLACES * alone[played.world])
+
+
 def collect(job: Job) -> Rollout:
     """Play a job's worlds."""
     drawn = replace(job.about, response_temperature=1.0, offer_temperature=1.0)
@@ -77,7 +106,7 @@ def collect(job: Job) -> Rollout:
     planned = layouts(job.company, job.block, job.first, job.worlds, len(job.past))
     worlds = Worlds(seated(planned))
     play(worlds, learners)
-    played = buffer.played()
+    played = grouped(buffer.played(), planned)
     mine = np.array([one.layout.mine for one in planned])
     rows = np.arange(len(planned))
     return Rollout(
@@ -86,4 +115,16 @@ def collect(job: Job) -> Rollout:
         worlds.scores[rows, mine],
         np.array([one.level for one in planned]),
         float(worlds.bankrupt[rows, mine].mean()),
+        None if job.guide is None else guided(job, job.guide, policy),
     )
+
+
+def guided(job: Job, guide: Guide, learner: HRLPolicy) -> Played:
+    """What the guide decides in worlds of champions alone."""
+    company = replace(job.company, official=0.0, places=guide.places, past=0.0)
+    first = _OF_GUIDES + job.first // max(job.worlds, 1) * guide.worlds
+    worlds = Worlds(seated(layouts(company, job.block, first, guide.worlds, 0)))
+    leads = policy_of(CLONES[guide.name])
+    buffer = GuideBuffer(leads, learner, guide.worlds)
+    play(worlds, [ManyDecisions(leads, explorer=buffer), *clones_of(company)])
+    return buffer.played()

@@ -6,7 +6,7 @@ weights, however many worlds are played beside it.
 
 import math
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,14 +14,18 @@ from understudy.data.arrays import Array, Bools, Float32s, Floats, Int32s, Ints
 from understudy.games.scml.agent.numpy_networks import raw_goals
 from understudy.games.scml.agent.policy import HRLPolicy, scales_of
 from understudy.games.scml.batch.dice import number_of, uniform
+from understudy.games.scml.batch.learnt.networks import ManyOffers
 from understudy.games.scml.batch.learnt.policy import DayStarts, Decided
 from understudy.games.scml.batch.observe import Questions
+from understudy.games.scml.batch.state import FACTORIES
 from understudy.games.scml.domain import NUM_GOALS
 from understudy.games.scml.learning.online.booked import booked
 from understudy.games.scml.learning.online.central import WIDTH, look_around
 from understudy.games.scml.learning.online.kernels import kernel
 from understudy.games.scml.view import inputs
 
+PLACES: Final = 3
+"""In the chain: the first level, a middle one, the last."""
 _KEPT: Final = 0x5EED
 """Which decisions are learnt from is drawn beside the dice of play, and changes nothing of it."""
 
@@ -36,6 +40,8 @@ class Played:
     day: Ints
     level: Ints
     """0 the first, 1 a middle, 2 the last."""
+    group: Ints
+    """The level, and PLACES more where there are champions alone: luck is alike in a group."""
     booked: Floats
     """The score that all contracts so far would lead to."""
     money: Floats
@@ -120,6 +126,7 @@ class RolloutBuffer:
             "factory": asked.factory,
             "day": state["day"][asked.world].copy(),
             "level": level,
+            "group": level,
             "booked": worth,
             "money": state["balance"][asked.world, asked.factory]
             / fixed["initial"][asked.world, asked.factory],
@@ -165,6 +172,35 @@ class RolloutBuffer:
         ]
         rest = [np.concatenate(parts) for parts in zip(*starts, strict=True)]
         return Played(**found, day_decision=rest[0], day_start=rest[1], goals=rest[2])
+
+
+class GuideBuffer(RolloutBuffer):
+    """Writes down a guide's decisions as the one who learns would have seen them.
+
+    With the learner's own goals and its own view of histories. So a policy can begin with what a
+    champion knows of a place where it is ahead, and go on from there by its own rewards
+    (kickstarting, Schmitt et al. 2018).
+    """
+
+    def __init__(self, guide: HRLPolicy, learner: HRLPolicy, worlds: int) -> None:
+        super().__init__(guide, keep=1.0, samples_order=False)
+        self._guide, self._learner, self._offers = guide, learner, ManyOffers(learner.l3)
+        self._read = np.zeros((worlds, FACTORIES, NUM_GOALS), np.float32)
+        """The learner's goals of the day as it reads them."""
+
+    def goals(self, state: Array, asked: Questions, fresh: Ints, start: DayStarts) -> Float32s:
+        """The guide's, by which it plays; the learner's are kept."""
+        read = self._learner.goal_input(start.columns, self._learner.goals(*start))
+        self._read[asked.world[fresh], asked.factory[fresh]] = read
+        return np.asarray(self._guide.goals(*start))
+
+    def note(self, fixed: Array, state: Array, decided: Decided) -> None:
+        """One page."""
+        asked = decided.asked
+        goals = self._read[asked.world, asked.factory]
+        self._offers.before_turns(decided.seen, goals, asked.columns.state_of)
+        told: Any = {"goals": goals, "views": self._offers.views}
+        super().note(fixed, state, decided._replace(**told))
 
 
 # --- compiled ------------------------------------------------------------------------------------

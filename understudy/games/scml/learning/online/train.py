@@ -27,7 +27,7 @@ from understudy.games.scml.domain import SafetySettings
 from understudy.games.scml.learning.online.fields import Company, block_of
 from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
 from understudy.games.scml.learning.online.measure import HABITS, Candidate, Seats, compared
-from understudy.games.scml.learning.online.rollout import Job, Layers, Rollout, collect
+from understudy.games.scml.learning.online.rollout import Guide, Job, Layers, Rollout, collect
 from understudy.learn.base import usable_device
 from understudy.learn.checkpoint import as_arrays, as_tensors, reading_checkpoint, write_checkpoint
 from understudy.learn.metrics_log import MetricsLogger
@@ -70,6 +70,8 @@ class OnlineSettings:
     """Of earlier selves that are kept; the oldest leaves first."""
     choosing: int
     """Worlds in which each stage is compared with the one before."""
+    guide: Guide | None = None
+    """Whom stages with a `guide_weight` imitate beside learning by play."""
     risk: float | None = None
     """That L1 takes with supplies to come (`SafetySettings`), here and whenever the result plays.
     None: as the weights to begin with."""
@@ -190,6 +192,7 @@ class OnlineTraining:
                 samples_order="l4" in stage.rates.learning_rates,
                 goal_noise=stage.rates.goal_noise,
                 past=tuple(self.past),
+                guide=settings.guide if stage.rates.guide_weight else None,
             )
             for first, last in pairwise(cuts)
         ]

@@ -1,4 +1,4 @@
-"""The pipeline from Python: each command as a function that returns what the command prints.
+"""Each command as a function that returns what the command prints.
 
 `understudy.record`, `understudy.train` and the others are these; options have the names they have
 on the command line. Some agents of scml move by the order of sets: to play them again with
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy import games
+from understudy.api.results import Competition, Figures
 from understudy.data.integrity.locks import released
 from understudy.data.runs import COMPETE, RECORD, Run
 from understudy.errors import InputError
 from understudy.pipeline.game import Game, Schedule, load
 
-if TYPE_CHECKING:  # torch takes seconds to import
-    from understudy.learn.policy import FactoredPolicy
+if TYPE_CHECKING:
     from understudy.pipeline.tasks import Workers
 
 
@@ -57,13 +57,14 @@ def encode(
     resume: bool = True,
     quiet: bool = True,
     **options: Any,
-) -> dict[str, float]:
+) -> Figures:
     """Turn a run's recordings into samples, one row per decision; counts to check them by."""
     from understudy.pipeline import encode as stage
 
-    return stage.encode(
+    run = Run.of(game, out)
+    counts = stage.encode(
         load(game),
-        Run.of(game, out),
+        run,
         players=players,
         goals=None if goals is None else Path(goals),
         options=_of_game("encode", game, options) or None,
@@ -71,6 +72,7 @@ def encode(
         resume=resume,
         quiet=quiet,
     )
+    return Figures(counts, run, run.samples)
 
 
 @released
@@ -88,7 +90,7 @@ def train(
     workers: "Workers" = None,
     resume: bool = True,
     **options: Any,
-) -> dict[str, Any]:
+) -> Figures:
     """Train a recipe on a run's samples, or by playing; its evaluation. `start` is `--from`.
 
     `settings` are others than the recipe's, as `{"objective.temperature": 0.5}`; `name` is the
@@ -107,9 +109,10 @@ def train(
         **{name: options.pop(name) for name in shared},
         own=_of_game("train", game, options),
     )
-    return stage.train(
+    run = Run.of(game, out)
+    evaluation = stage.train(
         chosen,
-        Run.of(game, out),
+        run,
         recipe,
         settings=[f"{setting}={value}" for setting, value in (settings or {}).items()],
         name=name,
@@ -119,6 +122,7 @@ def train(
         worker=workers,
         resume=resume,
     )
+    return Figures(evaluation, run, run.model(name or recipe))
 
 
 @released
@@ -132,7 +136,7 @@ def compete(
     resume: bool = True,
     quiet: bool = True,
     **options: Any,
-) -> list[dict[str, Any]]:
+) -> Competition:
     """Let players meet; how strong they are, with intervals.
 
     A row per ordered pair of players of a game of two (`matches` says how often they meet), a row
@@ -144,14 +148,43 @@ def compete(
     schedule = _plan(chosen, run, COMPETE, players, {"seed": seed, **options})
     met = stage.compete(chosen, run, schedule, worker=workers, resume=resume, quiet=quiet)
     strength = games.commands(game).strength
-    return [] if strength is None else strength(met.results)
+    return Competition([] if strength is None else strength(met.results), run, game)
 
 
-def load_policy(folder: str | Path) -> "FactoredPolicy":
-    """The policy that training left in a model's folder."""
-    from understudy.learn import policy
+@released
+def league(
+    game: str,
+    recipe: str = "quick",
+    *,
+    out: str | Path | None = None,
+    start: str | None = None,
+    opponents: Sequence[str] = (),
+    settings: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    seed: int = 0,
+    workers: "Workers" = None,
+    resume: bool = True,
+) -> Figures:
+    """Let players improve against each other in a league; its summary. `start` is `--from`.
 
-    return policy.load_policy(Path(folder))
+    `opponents` are met by all from the beginning: players, models, FILE.py:POLICY.
+    """
+    from understudy.pipeline import league as stage
+
+    run = Run.of(game, out)
+    summary = stage.league(
+        load(game),
+        run,
+        recipe,
+        settings=[f"{setting}={value}" for setting, value in (settings or {}).items()],
+        start=start,
+        opponents=opponents,
+        name=name,
+        seed=seed,
+        worker=workers,
+        resume=resume,
+    )
+    return Figures(summary, run, run.league(name or recipe))
 
 
 def _of_game(command: str, game: str, options: dict[str, Any]) -> dict[str, Any]:

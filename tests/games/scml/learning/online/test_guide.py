@@ -1,0 +1,66 @@
+"""What a guide decides, written down for one who learns."""
+
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+import torch
+
+from understudy.games.scml.agent.checkpoint import read_checkpoint
+from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy
+from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
+from understudy.games.scml.batch.worlds import Worlds
+from understudy.games.scml.learning.online.fields import Company, block_of, layouts
+from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
+from understudy.games.scml.learning.online.rollout import Guide, Job, Rollout, collect, seated
+from understudy.games.scml.learning.online.rollout_buffer import GuideBuffer, Played, RolloutBuffer
+
+START = read_checkpoint(SHIPPED)
+CPU = torch.device("cpu")
+LAYERS = {layer: dict(weights) for layer, weights in START.layers.items()}
+
+
+@pytest.fixture(scope="module")
+def rollout() -> Rollout:
+    guide = Guide(name="HorizonAwareClone", worlds=3)
+    block, company = block_of("train", 3), Company(most_days=10)
+    return collect(Job(LAYERS, START.about, company, block, 0, 2, 1.0, False, 0.0, guide=guide))
+
+
+def test_who_is_guided_by_itself_sees_what_it_sees_anyway() -> None:
+    """The same worlds, once played by the learner and once with itself as the guide."""
+    policy = HRLPolicy(START)
+    planned = layouts(Company(most_days=10, official=0.0), block_of("train", 3), 0, 2, 0)
+    pages = []
+    for buffer in (
+        RolloutBuffer(policy, keep=1.0, samples_order=False),
+        GuideBuffer(policy, policy, 2),
+    ):
+        play(Worlds(seated(planned)), [ManyDecisions(policy, explorer=buffer)])
+        pages.append(buffer.played())
+    for one in fields(Played):
+        np.testing.assert_array_equal(*(getattr(page, one.name) for page in pages), one.name)
+
+
+def test_a_guide_plays_at_its_places_in_worlds_of_its_own(rollout: Rollout) -> None:
+    found = rollout.guided
+    assert found is not None
+    assert (found.level == 0).all()
+    assert len(np.unique(found.world)) == 3
+    assert found.view.shape[1] == rollout.played.view.shape[1]
+
+
+def test_what_is_imitated_gets_likelier(rollout: Rollout) -> None:
+    settings = LearnerSettings(epochs=3, critic_epochs=1, batch_size=64)
+    learner = Learner(settings, START.layers, "residual", 0, CPU)
+    guided = learner._guided([rollout])
+
+    def likely() -> float:
+        turns = guided.turns(np.arange(len(guided.kept)))
+        with torch.no_grad():
+            return float(learner.player.evaluate_actions(turns, ordered=False).offers.mean())
+
+    before, rng = likely(), np.random.default_rng(0)
+    rates = Rates(learning_rates={"l3": 3e-4})
+    learner.learn([rollout], learner.player.layers(), replace(rates, guide_weight=1.0), rng)
+    assert likely() > before + 0.05
