@@ -212,6 +212,13 @@ def test_nothing_behind_what_stands_may_be_taken(team):
     assert set(allowed_after(f"x_{own}", team=team)) == {*lanes, "tier 1 tower, mid"}
 
 
+def test_a_lane_says_what_stands_on_both_sides():
+    found = allowed_after("tower1_mid", "tower1_top", "tower2_top", "tower3_top", "melee_rax_top")
+    assert found["tier 2 tower, mid"].lane == "theirs: tier 2 3; ours: tier 1 2 3"
+    assert found["range barracks, top"].lane == "theirs: range barracks; ours: tier 1 2 3"
+    assert found["Roshan"].lane == ""
+
+
 @pytest.mark.parametrize(
     ("now", "died", "there", "caution"),
     [

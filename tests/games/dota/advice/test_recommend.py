@@ -1,8 +1,10 @@
 """Advice on a match, and its page in a browser, with the models that come with the program."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -11,9 +13,12 @@ from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota import facts
+from understudy.games.dota.advice import buying, spots
 from understudy.games.dota.advice.buying import item_lines
 from understudy.games.dota.advice.match_context import load_models, open_match
 from understudy.games.dota.advice.recommend import advise
+from understudy.games.dota.features.inventory import item_index, item_keys
+from understudy.games.dota.policies import wards
 from understudy.games.dota.report import item_timeline
 from understudy.games.dota.sources.synthetic import World, generate
 from understudy.games.dota.value.checkpoint import ValueDelta
@@ -74,8 +79,60 @@ def test_gold_that_is_not_there_yet_is_waited_for(match, models):
     assert {line["cash"] for line in lines} == {1000}
     for line in lines:
         left = line["left_to_pay"]
-        wait = f"{left - 1000:,} gold short, about {(left - 1000) / 40:.0f} min"
+        minutes = (left - 1000) / 40
+        when = "within a minute" if minutes < 1 else f"about {minutes:.0f} min"
+        wait = f"{left - 1000:,} gold short, {when}"
         assert line["why"] == ("can be paid now" if left <= 1000 else wait)
+
+
+def boots(match, models, *worn):
+    """What footwear is refused to somebody who wears this, and what is advised."""
+    content = json.loads(match.read_text())
+    content["players"][4]["purchase_log"] = [{"time": 100, "key": key} for key in worn]
+    match.write_text(json.dumps(content))
+    context = open_match(str(match))
+    held = buying.held_at(context, 4, 600)
+    advised = {line["key"] for line in item_lines(context, models, 10, 4)}
+    refused = {key for key, no in zip(item_keys(), buying.second_boots(held), strict=True) if no}
+    assert not advised & refused
+    return refused
+
+
+def test_nobody_is_advised_a_second_pair_of_boots(match, models):
+    assert boots(match, models) == boots(match, models, "boots") == set()
+    every = {key for key in buying.BOOTS if key in item_keys()}
+    assert boots(match, models, "phase_boots") == every
+    # What is built from what one wears is no second pair.
+    assert boots(match, models, "arcane_boots") == every - {"guardian_greaves"}
+    assert boots(match, models, "tranquil_boots") == every - {"boots_of_bearing"}
+    assert boots(match, models, "travel_boots") == every - {"travel_boots_2"}
+
+
+def test_the_next_part_is_what_can_be_paid_and_then_what_others_buy():
+    likely = np.zeros(len(item_keys()))
+    likely[item_index()["mithril_hammer"]] = 0.5
+    parts = ["ogre_axe", "mithril_hammer", "recipe_black_king_bar"]
+    assert buying.next_part(parts, 2000, likely) == "mithril_hammer"
+    assert buying.next_part(parts, 1500, likely) == "recipe_black_king_bar"  # the dearest payable
+    assert buying.next_part(parts, 1000, likely) == "ogre_axe"
+    assert buying.next_part(parts, 0, likely) == "mithril_hammer"
+    assert buying.part_name("recipe_black_king_bar") == "Black King Bar recipe"
+    assert buying.next_part([], 0, likely) == ""
+
+
+def test_spots_are_apart_named_and_scored_by_themselves(match, models):
+    advice = advise(open_match(str(match)), models, 10, player=0)
+    for kind in ("observer", "sentry"):
+        lines = [line for line in advice.wards if line["kind"] == kind]
+        for one, other in combinations(lines, 2):
+            apart = np.hypot(one["x"] - other["x"], one["y"] - other["y"])
+            assert apart >= spots.APART
+        assert len({line["why"] for line in lines}) == len(lines)
+        for line in lines:
+            assert line["place"] == facts.place_at(line["x"], line["y"])
+            assert 60 < line["stands"] <= 420 and 0 <= line["taken"] <= 1
+    assert spots.fresh_view(500, []) == 1
+    assert spots.fresh_view(500, [wards.centre_of(500)]) == 0
 
 
 def test_no_ward_is_advised_where_one_of_ours_stands(match, models):

@@ -15,7 +15,7 @@ from tests.games.dota.small_matches import (
     swap_sides,
 )
 from understudy.errors import InputError
-from understudy.games.dota.policies import own_wards, recipes, wards
+from understudy.games.dota.policies import own_wards, recipes, ward_fates, wards
 from understudy.games.dota.policies.wards import GRID, HIGH, LOW, SIZE, WardSpots
 
 
@@ -169,7 +169,7 @@ def test_the_baseline_is_counts_with_some_of_an_even_map(rows, sharp):
 def test_models_are_read_back_with_how_wards_fared(rows, sharp, tmp_path):
     spots = wards.fit(rows, rows, rounds=3)
     asked = wards.PLAIN + 0.5
-    model = wards.WardModel(spots, asked, wards.fates(rows))
+    model = ward_fates.WardModel(spots, asked, ward_fates.fates(rows))
     recipes.save_wards(tmp_path / "wards.npz", {"obs": model})
     (read,) = recipes.load_wards(tmp_path / "wards.npz").values()
     few = rows.where(slice(0, 20))

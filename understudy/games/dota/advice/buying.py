@@ -50,7 +50,7 @@ def item_lines(
     # At now + 1, so that a death in this very second has taken its gold.
     cash = max(0.0, context.gold_estimate.left(0, slot, now + 1) - held.spent)
     decision = _decision(context, held, slot, now, cash)
-    allowed = candidates.possible(models.items.goal.frequencies, held, now)
+    allowed = candidates.possible(models.items.next.frequencies, held, now)
     allowed &= models.items.kept & ~second_boots(held)
     state = context.samples.where(np.array([row]))
     choices = candidates.item_choices(
@@ -116,7 +116,8 @@ def _paying(
     else:
         why = f"{short:,.0f} gold short"
         if pace > 0:
-            why += f", about {short / pace:.0f} min"
+            minutes = short / pace
+            why += ", within a minute" if minutes < 1 else f", about {minutes:.0f} min"
     return {
         "left_to_pay": round(choice.left),
         "short": round(short),
@@ -127,6 +128,14 @@ def _paying(
         "next_affordable": bool(first) and _price(first) <= cash,
         "why": why,
     }
+
+
+def with_cash(line: dict[str, Any], cash: int) -> dict[str, Any]:
+    """The same advice where the gold at hand is known rather than estimated."""
+    short = max(0, line["left_to_pay"] - cash)
+    why = f"{short:,} gold short" if short else "can be paid now"
+    paying = {"cash": cash, "short": short, "affordable": not short, "why": why}
+    return {**line, **paying, "next_affordable": line["next_cost"] <= cash}
 
 
 def next_part(missing: list[str], cash: float, likely: Floats) -> str:

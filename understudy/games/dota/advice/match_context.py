@@ -23,7 +23,7 @@ from understudy.games.dota.features.timeline import Timeline, build_timeline
 from understudy.games.dota.policies import recipes
 from understudy.games.dota.policies.next_item import ItemPolicies
 from understudy.games.dota.policies.purchases import Owners
-from understudy.games.dota.policies.wards import WardModel
+from understudy.games.dota.policies.ward_fates import WardModel
 from understudy.games.dota.sources.match_files import read_logs
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value import checkpoint

@@ -25,7 +25,7 @@ from understudy.data.stats import paired_difference
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.features.samples import Outline
-from understudy.games.dota.policies import next_item, purchases, wards
+from understudy.games.dota.policies import next_item, purchases, ward_fates, wards
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value import splits
 from understudy.games.dota.value.splits import Split
@@ -194,7 +194,11 @@ class WardRecipe:
         """Into the job's folder: the policy and its evaluation."""
         began = time.perf_counter()
         split = _split(job.run, self.test)
-        models, tables, named = dict[str, wards.WardModel](), dict[str, Any](), dict[str, Any]()
+        models, tables, named = (
+            dict[str, ward_fates.WardModel](),
+            dict[str, Any](),
+            dict[str, Any](),
+        )
         for kind, name in WARD_KINDS.items():
             try:
                 models[kind], scores = self._of_kind(job.run.recordings, split, kind, name)
@@ -211,7 +215,7 @@ class WardRecipe:
 
     def _of_kind(
         self, recordings: Path, split: Split, kind: str, name: str
-    ) -> tuple[wards.WardModel, dict[str, Any]]:
+    ) -> tuple[ward_fates.WardModel, dict[str, Any]]:
         """The model of one kind of ward, and its scores as asked to the second and the minute."""
         rows = gathered(recordings, partial(wards.placements, kind=kind))
         asked = gathered(recordings, partial(wards.placements, kind=kind, whole_minutes=True))
@@ -234,7 +238,7 @@ class WardRecipe:
         if self.everything:
             used = wards.joined(used, test)
             spots = replace(spots, counts=wards.counted(used))
-        return wards.WardModel(spots, minute, wards.fates(used, kind)), scores
+        return ward_fates.WardModel(spots, minute, ward_fates.fates(used, kind)), scores
 
 
 WARD_KINDS = {"obs": "observer ward", "sen": "sentry ward"}
@@ -324,7 +328,7 @@ def _policy(arrays: Mapping[str, Any], what: str) -> next_item.NextItem:
     return next_item.NextItem(next_item.FrequencyTables(counts), arrays[f"{what}_weights"])
 
 
-def save_wards(path: Path, models: Mapping[str, wards.WardModel]) -> None:
+def save_wards(path: Path, models: Mapping[str, ward_fates.WardModel]) -> None:
     """Arrays only: by kind, maps, how much each is believed, and how wards fared in each cell."""
     arrays: dict[str, Any] = {}
     for kind, model in models.items():
@@ -343,7 +347,7 @@ def _short(counts: Floats) -> "np.ndarray[Any, np.dtype[np.uint16]]":
     return np.minimum(counts, np.iinfo(np.uint16).max).astype(np.uint16)
 
 
-def load_wards(path: Path) -> dict[str, wards.WardModel]:
+def load_wards(path: Path) -> dict[str, ward_fates.WardModel]:
     """What `save_wards` wrote, by kind."""
     arrays = _arrays(path, "wards")
     if "obs_near" not in arrays:
@@ -353,10 +357,10 @@ def load_wards(path: Path) -> dict[str, wards.WardModel]:
     for kind in (kind for kind in WARD_KINDS if f"{kind}_near" in arrays):
         counts = {n: arrays[f"{kind}_counts_{k}"].astype(np.float64) for k, n in enumerate(names)}
         spots = wards.WardSpots(counts, arrays[f"{kind}_weights"], arrays[f"{kind}_near"])
-        fates = wards.Fates(
+        fates = ward_fates.Fates(
             *(arrays[f"{kind}_{n}"].astype(np.float64) for n in ("stands", "taken"))
         )
-        models[kind] = wards.WardModel(spots, arrays[f"{kind}_asked"], fates)
+        models[kind] = ward_fates.WardModel(spots, arrays[f"{kind}_asked"], fates)
     return models
 
 

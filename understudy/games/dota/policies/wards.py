@@ -109,8 +109,9 @@ def placements(
     end = np.array([ends.get(pair, np.nan) for pair in handles], np.float64)
     asked = 60.0 * (t // 60) + 0.5 if whole_minutes else t.astype(np.float64)
     own, other = _known(recordings, match.match_id[which], team, asked, kind)
-    outline = recordings["matches"]
-    patches = dict(zip(outline["match_id"].to_pylist(), outline["patch"].to_pylist(), strict=True))
+    patches = dict(
+        zip(*recordings["matches"].select(["match_id", "patch"]).to_pydict().values(), strict=True)
+    )
     numbers = chosen["match_id"].to_numpy()
     return Placements(
         match_id=numbers,
@@ -312,7 +313,7 @@ def drawn(rows: Placements, most: int = 4000) -> Placements:
 
 def weigh(spots: WardSpots, rows: Placements, ridge: float = 1.0) -> Floats:
     """What the side's own wards change, by Newton's method from the mixture as it is."""
-    parts = [rows.where(slice(s, s + CHUNK)) for s in range(0, len(rows), CHUNK)]
+    parts = (rows.where(slice(s, s + CHUNK)) for s in range(0, len(rows), CHUNK))
     known = [(spots.columns(part), part.cell) for part in parts]
 
     def loss(tried: Floats) -> float:
@@ -331,45 +332,6 @@ def weigh(spots: WardSpots, rows: Placements, ridge: float = 1.0) -> Floats:
         return gradient, square
 
     return newton(slopes, PLAIN, loss, rounds=20, tolerance=1e-3, shortest=1e-5, last="taken")
-
-
-@dataclass(frozen=True)
-class Fates:
-    """How wards of a kind fared, by side and cell, each cell leaning on all of its side."""
-
-    stands: Floats
-    """[2, cells]: seconds on average."""
-    taken: Floats
-    """[2, cells]: the share taken down by the other side."""
-
-
-LEANS = 5.0
-"""Wards that the mean of all counts for in each cell."""
-
-
-def fates(rows: Placements, kind: str = "obs") -> Fates:
-    """Of some wards; those whose end is not recorded are left out."""
-    ended = ~np.isnan(rows.life)
-    cell, life = (rows.team * SIZE + rows.cell)[ended], rows.life[ended]
-    early = (life < LIFE[kind] - SLACK).astype(np.float64)
-    count = np.bincount(cell, minlength=2 * SIZE).reshape(2, SIZE)
-
-    def leaning(values: Floats) -> Floats:
-        total = np.bincount(cell, values, 2 * SIZE).reshape(2, SIZE)
-        mean = total.sum(axis=1, keepdims=True) / np.maximum(count.sum(axis=1, keepdims=True), 1)
-        return (total + LEANS * mean) / (count + LEANS)
-
-    return Fates(leaning(life), leaning(early))
-
-
-@dataclass(frozen=True)
-class WardModel:
-    """Where wards of a kind go, and how they fare there."""
-
-    spots: WardSpots
-    asked: Floats
-    """`spots.near` for whoever asks at a whole minute."""
-    fates: Fates
 
 
 def _of_chosen(spots: WardSpots, rows: Placements) -> Floats:
