@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from understudy import workers
 from understudy.data import shards
-from understudy.data.files import write_text
+from understudy.data.files import write_bytes, write_text
 from understudy.data.integrity.json_files import read_json
 from understudy.data.integrity.shapes import Named
 from understudy.data.players import PlayerRef, weights_digest
@@ -213,7 +213,13 @@ class _Many:
     ) -> list[TrainingResult]:
         tasks = {job.name: job for job in given}
         outcomes = workers.run(
-            function, tasks, workers=self.worker, title="training jobs", quiet=True
+            function,
+            tasks,
+            workers=self.worker,
+            title="training jobs",
+            ship=lambda job: workers.Shipment(job.out),
+            put=write_bytes,
+            quiet=True,
         )
         for outcome in outcomes:
             if outcome.error is not None:

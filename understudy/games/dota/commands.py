@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.errors import InputError
-from understudy.games.dota.report import terminal
+from understudy.games.dota.report import planned, terminal
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Commands
 from understudy.terminal.console import complain, next_step, out_console
@@ -337,6 +337,9 @@ def recommend(
         str,
         typer.Option(help="Order of items: frequency, as others buy; value, as the model likes."),
     ] = "frequency",
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Plans for five minutes, rolled forward, and bands.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Say what to do next at a minute of a match: items, wards, objectives.
@@ -350,15 +353,23 @@ def recommend(
     from understudy.games.dota.advice.buying import ORDERS
     from understudy.games.dota.advice.match_context import load_models, open_match
     from understudy.games.dota.advice.recommend import advise
+    from understudy.games.dota.planning.plan import planned_at
 
     by = "frequency" if by == "habit" else by  # what it was called before
     if by not in ORDERS:
         raise InputError(f"--by must be {' or '.join(ORDERS)}, not '{by}'")
-    advice = advise(open_match(match, models), load_models(models), minute, player, by)
+    context, loaded = open_match(match, models), load_models(models)
+    advice = advise(context, loaded, minute, player, by)
+    teams = [0, 1] if player is None else [player // 5]
+    ahead = planned_at(context, loaded.value, models, minute, teams) if plan else None
     if json:
-        print(json_text.dumps(asdict(advice), indent=2))
+        more = {"plans": [asdict(one) for one in ahead[0]], "next": ahead[1]} if ahead else {}
+        print(json_text.dumps({**asdict(advice), **more}, indent=2))
         return
     terminal.print_advice(advice)
+    if ahead and advice.chance is not None:
+        planned.print_plans(ahead[0])
+        planned.print_bands(ahead[1])
 
 
 COMMANDS = Commands(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from understudy.games.dota.report.planned import print_world
 from understudy.terminal.console import out_console
 
 if TYPE_CHECKING:  # heavy; `--help` must answer at once
@@ -83,8 +84,11 @@ def _cell(name: str, value: Any) -> str:
 
 
 def print_evaluation(evaluation: Mapping[str, Any]) -> None:
-    """Print a comparison of value models, or the scores of a policy."""
-    (print_comparison if "line_up" in evaluation else print_policy)(evaluation)
+    """Print a comparison of value models, the scores of a policy, or a world model's."""
+    if "futures" in evaluation:
+        print_world(evaluation)
+    else:
+        (print_comparison if "line_up" in evaluation else print_policy)(evaluation)
 
 
 def print_policy(evaluation: Mapping[str, Any]) -> None:

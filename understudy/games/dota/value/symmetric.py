@@ -87,6 +87,8 @@ class Symmetric:
     """Weight of the prior in matches. Up: nearer to even."""
     tighter: float = 16.0
     """How much more the prior weighs for minor features."""
+    labels: tuple[str, ...] = CHANGES
+    """The changes it predicts beside the chance."""
 
     def fit(self, train: Samples, val: Samples, seed: int) -> Fitted:
         """Columns are brought to a root mean square of 1 before they are penalised."""
@@ -97,7 +99,7 @@ class Symmetric:
         penalty = self.ridge * np.where(np.arange(known.shape[1]) < len(MAJOR), 1.0, self.tighter)
         won = fit_logistic(known, train.labels["y_win"], weight, penalty)
         changes = {
-            label: fit_linear(known, train.labels[label], weight, penalty) for label in CHANGES
+            label: fit_linear(known, train.labels[label], weight, penalty) for label in self.labels
         }
         weights = {"y_win": won, **changes}
         scale = np.append(scale, 1.0)  # the constant's; weights go back to the columns' own units
