@@ -86,7 +86,9 @@ def _read_all(folder: Path, logs: Mapping[str, Path]) -> Iterator[Imported | Awa
             yield Imported(source, _Log(source, live=True).tables(), manifests[source])
         else:
             told = outcomes.get(source)
-            yield Awaited(source, _stamp(source, path, told), partial(_read_matches, source, path, told))
+            yield Awaited(
+                source, _stamp(source, path, told), partial(_read_matches, source, path, told)
+            )
 
 
 def _stamp(source: str, path: Path, outcome: _Outcome | None) -> str:
