@@ -100,6 +100,10 @@ def record(
     watched = None if track_only is None else known_to_play(track_only, tournament)
     written = run.trace.resolve() if trace else None
     how: Any = {"trace": written, "parts": size.parts, "isolate": worlds.isolate}
+    if tournament.simulator == "batch":
+        from understudy.games.scml.tournament.batch_play import prepare
+
+        prepare(tournament)
     planned = schedule(tournament, purpose=RECORD, keep=None, watched=watched, **how)
     if background:
         go_to_background(run.log)
