@@ -50,6 +50,8 @@ class Advice:
     items: list[dict[str, Any]] = field(default_factory=list)
     wards: list[dict[str, Any]] = field(default_factory=list)
     objectives: list[dict[str, Any]] = field(default_factory=list)
+    ahead: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    """Changes of Radiant's leads in three minutes, with bounds of 80 %; by label."""
     view: str = VIEW
     """What the model's numbers mean."""
 
@@ -78,6 +80,7 @@ def advise(
         [line for slot in slots for line in item_lines(context, models, row, slot, by)],
         [line for team in teams for line in _wards(context, models, row, team)],
         [line for team in teams for line in _objectives(context, models, row, team)],
+        models.value.changes_ahead(now),
     )
 
 
