@@ -64,7 +64,7 @@ class ValueModel:
         found = {}
         for label, bands in self.missed.items():
             middle = float(self.change(label, samples)[0])
-            low, high = bands[min(int(samples.column("t_min")[0]) // BAND, len(bands) - 1)]
+            low, high = bands[min(int(samples.column("t_min")[0]) // ERROR_BAND, len(bands) - 1)]
             found[label] = (middle, middle + low, middle + high)
         return found
 
@@ -100,7 +100,7 @@ class ValueModel:
         return words
 
 
-BAND = 10  # minutes
+ERROR_BAND = 10  # minutes
 _LAST = 5
 """Bands; the last holds all later minutes."""
 
@@ -108,7 +108,7 @@ _LAST = 5
 def errors_of(model: Fitted, scored: Samples) -> dict[str, list[tuple[float, float]]]:
     """Of the regression's changes: bounds of 80 %, by ten minutes of a match."""
     assert isinstance(model, Blend)
-    band = np.minimum(scored.column("t_min") // BAND, _LAST - 1)
+    band = np.minimum(scored.column("t_min") // ERROR_BAND, _LAST - 1)
     found = {}
     for label in CHANGES:
         error = scored.labels[label] - model.linear.predict(label, scored)
