@@ -4,12 +4,19 @@ from collections.abc import Sequence
 
 from understudy.games.dota.advice.match_context import MatchContext, Models
 from understudy.games.dota.planning.plan import next_minutes
-from understudy.games.dota.planning.world_model import WorldModel
+from understudy.games.dota.planning.world_model import WorldModel, of_models
 from understudy.report import charts
 from understudy.report.page import Panel
 
-EVERY = 10
+ASKED_EVERY = 10
 """Minutes between the moments that are asked about."""
+
+
+def futures_panels(context: MatchContext, models: Models) -> list[Panel]:
+    """One, by the world model that comes with the program, where the match is long enough."""
+    if context.timeline.t[-1] <= 60 * ASKED_EVERY:
+        return []
+    return [futures_panel(context, models, of_models(None))]
 
 
 def futures_panel(context: MatchContext, models: Models, world: WorldModel) -> Panel:
@@ -20,7 +27,7 @@ def futures_panel(context: MatchContext, models: Models, world: WorldModel) -> P
         "what came": list(zip(map(float, minutes), gold, strict=True))
     }
     bands = {}
-    for minute in range(EVERY, int(minutes[-1]), EVERY):
+    for minute in range(ASKED_EVERY, int(minutes[-1]), ASKED_EVERY):
         if minute not in minutes:
             continue
         points = next_minutes(context, models.value, world, minute)["gold"]
