@@ -261,13 +261,20 @@ def _run(stopped: list[int]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to be said
         sys.exit(128 + getattr(signal, "SIGPIPE", 13))
     except Exception as problem:
-        if isinstance(problem, OSError) and (line := _trouble(problem)):
-            _fail(line)  # before any command was chosen
-        if hasattr(problem, "format_message"):  # click's own words on a wrong option
-            where = getattr(getattr(problem, "ctx", None), "command_path", "")
-            verb = where.rpartition("understudy")[2]
-            _fail(f"{problem.format_message().rstrip('.')}. See: understudy{verb} --help")
+        if line := _mistake(problem):
+            _fail(line)
         raise
+
+
+def _mistake(problem: Exception) -> str:
+    """What to say of a failure before any command began; "" where it is a bug of ours."""
+    if isinstance(problem, OSError):
+        return _trouble(problem)
+    if not hasattr(problem, "format_message"):
+        return ""
+    where = getattr(getattr(problem, "ctx", None), "command_path", "")  # click's own words
+    verb = where.rpartition("understudy")[2]
+    return f"{problem.format_message().rstrip('.')}. See: understudy{verb} --help"
 
 
 def _fail(line: str) -> None:
