@@ -78,6 +78,7 @@ OURS: dict[Track, dict[str, str]] = {
         **LEARNT,
         "L1Risk": "understudy.games.scml.agent.hrl.L1RiskAgent",
         "HorizonAwareClone": "understudy.games.scml.agent.clones.HorizonAwareClone",
+        "HRLByField": "understudy.games.scml.agent.by_field.HRLByField",
         "SafePenguin": "understudy.games.scml.players.safety_wrapper.SafePenguin",
     },
     "oneshot": {"Matcher": "understudy.games.scml.players.matcher.Matcher", **LEARNT},
