@@ -21,7 +21,7 @@ from understudy.data.runs import Run
 from understudy.data.stats import Estimate, percentile, resample_weights
 from understudy.games.dota.advice import recommend
 from understudy.games.dota.advice.match_context import MatchContext, load_models
-from understudy.games.dota.features import inventory, team_rating
+from understudy.games.dota.features import inventory, kept_ratings, team_rating
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value.splits import read_split
 
@@ -49,7 +49,7 @@ def main() -> None:
 def match_contexts(run: Run, test):
     """The test matches, with the strength that earlier ones show."""
     keys = [shards.shard_key(path) for path in shards.shard_paths(run.recordings, MATCHES)]
-    surveyed = team_rating.survey(run.recordings, keys)
+    surveyed = kept_ratings.survey(run.recordings, keys)
     for key in keys:
         numbers = shards.read_shard(
             shards.shard_path(run.recordings, MATCHES, key), MATCHES, ["match_id"]

@@ -1,6 +1,7 @@
 """`understudy` and `python -m understudy`."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -13,6 +14,8 @@ def main() -> None:
             os.environ["PYTHONUTF8"] = "1"  # texts are written and read in UTF-8 everywhere
             sys.exit(subprocess.call([sys.executable, *sys.orig_argv[1:]]))
         os.execv(sys.executable, sys.orig_argv)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback of imports that were stopped
     from understudy import cli
 
     cli.main()

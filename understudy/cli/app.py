@@ -21,6 +21,7 @@ from understudy.cli.serve import serve
 from understudy.cli.setup import setup
 from understudy.cli.studio import studio
 from understudy.cli.tune import tune
+from understudy.data.elsewhere.remote import copied
 from understudy.data.integrity.locks import released
 from understudy.errors import InputError
 from understudy.terminal.commands import Command, added_options, typed
@@ -239,8 +240,9 @@ def main() -> None:
 @released
 def _run(stopped: list[int]) -> None:
     try:
-        if app()(standalone_mode=False) == 130 or stopped:  # what typer makes of Ctrl-C
-            raise KeyboardInterrupt
+        with copied(sys.argv[1:]) as arguments:
+            if app()(arguments, standalone_mode=False) == 130 or stopped:  # typer's Ctrl-C
+                raise KeyboardInterrupt
     except InputError as mistake:
         _fail(str(mistake))
     except typer.Abort:

@@ -53,7 +53,7 @@ def encode(
     ] = None,
     goals: Annotated[
         Path | None,
-        typer.Option(help="Fill in the goals of this trained model: scml's L2, for L3 and L4."),
+        typer.Option(help="Fill in the goals of this model of the run: scml's L2, for L3 and L4."),
     ] = None,
     workers: WorkersOption = None,
     resume: ResumeOption = True,

@@ -1,7 +1,9 @@
 """The command `league`: many players improve against each other, for one that nobody exploits."""
 
 import json as json_text
-from typing import Annotated
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -26,7 +28,10 @@ WITH_LEAGUES = ", ".join([*with_leagues(), *(f"{family}:NAME" for family in fami
 def league(
     game: Annotated[str, typer.Argument(metavar="GAME", help=f"Which game: {WITH_LEAGUES}.")],
     recipe: Annotated[
-        str, typer.Option(help="How: quick, full, or a baseline such as quick-self-play.")
+        str,
+        typer.Option(
+            help="How: quick, full, auto (sized by what one learner needs), or such as quick-psro."
+        ),
     ] = "quick",
     out: OutOption = None,
     start: Annotated[
@@ -55,7 +60,6 @@ def league(
     Example: understudy league arena --recipe quick --from imitate-small
     """
     from understudy.pipeline import league as league_stage
-    from understudy.report.terminal import league_table
 
     chosen, run = load(game), run_of(out, game)
     with league_progress(quiet) as told:
@@ -75,8 +79,17 @@ def league(
     if json:
         print(json_text.dumps(summary, indent=2))
         return
-    out_console.print(league_table(summary))
+    _show(summary, run.league(name or recipe))
     print(f"{run.league(name or recipe)}: {summary['rounds']} rounds")
     assert chosen.league is not None  # or it would have been refused
     other = start or chosen.league().start or next(iter(chosen.players))
     next_step(run, game, f"compete {game} {name or recipe} {other}", f"report {run.folder}")
+
+
+def _show(summary: Mapping[str, Any], folder: Path) -> None:
+    """The table, and the sentence on what came of it."""
+    from understudy.report.league.worth import worth
+    from understudy.report.terminal import league_table
+
+    out_console.print(league_table(summary))
+    print(f"{summary['verdict']} {worth(folder, summary)}".strip())

@@ -17,10 +17,14 @@ def selftest(
     minutes: Annotated[float, typer.Option(help="How long.", min=0.01)] = 10.0,
     seed: SeedOption = 0,
     only: Annotated[
-        str | None, typer.Option(help="Only these kinds of attacks, by comma; see the table.")
+        str | None,
+        typer.Option(help="Only kinds whose names begin so, by comma; see the table."),
     ] = None,
     most: Annotated[
         int | None, typer.Option(help="At most so many cases of each kind.", min=1)
+    ] = None,
+    tally: Annotated[
+        Path | None, typer.Option(help="Add up here, and go on from here the next time.")
     ] = None,
     keep: Annotated[Path, typer.Option(help="Where cases that went wrong stay.")] = KEPT,
 ) -> None:
@@ -39,8 +43,9 @@ def selftest(
 
     if not hasattr(os, "fork"):
         raise InputError("selftest kills and forks processes as only Linux and macOS can")
-    chosen = only.split(",") if only else list(KINDS)
-    if unknown := [name for name in chosen if name not in KINDS]:
+    wanted = only.split(",") if only else [""]
+    chosen = [name for name in KINDS if name.startswith(tuple(wanted))]
+    if unknown := [name for name in wanted if not any(one.startswith(name) for one in KINDS)]:
         raise InputError(f"there is no attack '{unknown[0]}'; there is {', '.join(KINDS)}")
     found = campaign(
         main,
@@ -49,6 +54,7 @@ def selftest(
         seed=seed,
         kept=keep,
         most=most,
+        tally=tally,
         tell=lambda line: print(line, file=sys.stderr, flush=True),
     )
     table = Table("attack", *COLUMNS, title="what was tried, and what went wrong")

@@ -13,6 +13,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from understudy.data.arrays import Array, Bools, Float32s
+from understudy.data.extras import split, told_or_usual
 from understudy.data.integrity.seals import is_broken_file
 from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
@@ -77,6 +78,9 @@ class NumpyPolicy:
     def _hidden(
         self, observation: Float32s, plan: Array | None, memory: Float32s | None
     ) -> tuple[Float32s, Float32s]:
+        if split(self.shape.features)[1]:
+            mean = self.weights["mean"][: len(self.shape.features)]
+            observation = told_or_usual(observation, mean)
         if self.shape.plans:
             drawn = np.zeros(len(observation), np.int64) if plan is None else plan
             planned = self.weights["table"][drawn]

@@ -19,9 +19,10 @@ from understudy.games.dota.features import features as observe
 from understudy.games.dota.features.encode import GROUPS, names_of
 from understudy.games.dota.features.team_rating import Strength
 from understudy.games.dota.value.checkpoint import MODEL_FILE, NAMES, ValueModel, load
+from understudy.games.dota.value.symmetric import RANKS
 from understudy.versions import versions
 
-FORMAT = 1
+FORMAT = 2
 SCORER = "score.py"
 JSON_FILE = "value.json"
 _SCORER = Path(__file__).parent / "templates" / "dota" / f"{SCORER}.txt"
@@ -39,10 +40,18 @@ def _of_lead(name: str) -> dict[str, _Column]:
     lead, change = (f"radiant_{name}_adv",), (f"{name}_adv_change_3",)
     return {
         name: _Column(lead, 0.001),
-        f"{name} x time": _Column(lead, 0.001, "t/30"),
+        f"{name} x time": _Column(lead, 0.001, "min(t,60)/30"),
         f"{name} / time": _Column(lead, 0.001, "1/max(t,1)"),
         f"{name} / root of time": _Column(lead, 0.001, "1/sqrt(max(t,1))"),
         f"{name} change": _Column(change, 0.001),
+    }
+
+
+def _of_strength(name: str, feature: str) -> dict[str, _Column]:
+    return {
+        name: _Column((feature,)),
+        f"{name} early": _Column((feature,), factor="exp(-t/15)"),
+        f"{name} x time": _Column((feature,), factor="min(t,60)/30"),
     }
 
 
@@ -51,9 +60,16 @@ _MADE: Mapping[str, _Column] = {
     **_of_lead("xp"),
     "towers": _Column(("towers_1", "towers_2", "towers_3", "towers_4")),
     "barracks": _Column(("barracks_melee", "barracks_range")),
-    "strength": _Column(("strength_teams",)),
-    "strength early": _Column(("strength_teams",), factor="exp(-t/15)"),
-    "strength x time": _Column(("strength_teams",), factor="t/30"),
+    **_of_strength("strength", "strength_teams"),
+    **_of_strength("heroes", "strength_heroes"),
+    "experience": _Column(("strength_experience",)),
+    "experience early": _Column(("strength_experience",), factor="exp(-t/15)"),
+    **{
+        f"gold of rank {rank} / root of time": _Column(
+            (f"gold_rank_{rank}",), 0.001, "1/sqrt(max(t,1))"
+        )
+        for rank in RANKS
+    },
 }
 """Columns that are no feature by themselves: `value/symmetric.py`, in words."""
 

@@ -24,8 +24,9 @@ def names() -> tuple[str, ...]:
 
 def commands(name: str) -> "Commands":
     """What a game brings to the command line: its commands.py, or what every game of two has."""
-    family = name.partition(":")[0]
-    package, _, last = (families() | modules())[family].rpartition(".")
+    family, colon, _ = name.partition(":")
+    known = modules() | families() if colon else families() | modules()
+    package, _, last = known[family].rpartition(".")
     if last == "family" and _is_there(f"{package}.commands"):
         made: Commands = import_module(f"{package}.commands").commands_of(name)
         return made

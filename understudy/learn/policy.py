@@ -126,10 +126,17 @@ class FactoredPolicy(nn.Module):
     def with_plan(
         self, observation: Float[Tensor, "*B F"], plan: Int[Tensor, "*B"]
     ) -> Float[Tensor, "*B I"]:
-        """Inputs: features, and beside them the plan with that number."""
-        if not self.shape.plans:
+        """Inputs: features, those not told as usual, and beside them the plan of that number."""
+        told = self.with_usual(observation)
+        return torch.cat([told, self.table[plan.long()]], -1) if self.shape.plans else told
+
+    def with_usual(self, observation: Float[Tensor, "*B F"]) -> Float[Tensor, "*B K"]:
+        """All features; those that ride in extras, which play does not tell, at their mean."""
+        known, told = len(self.shape.features), observation.shape[-1]
+        if told >= known:
             return observation
-        return torch.cat([observation, self.table[plan.long()]], -1)
+        rest = self.mean[told:known].expand(*observation.shape[:-1], known - told)
+        return torch.cat([observation, rest], -1)
 
     @torch.no_grad()
     def act(

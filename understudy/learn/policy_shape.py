@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from understudy.data.extras import split
 from understudy.data.samples import Decisions
 
 SHAPE_KEY = "understudy.policy"
@@ -49,6 +50,8 @@ def difference(shape: PolicyShape, expected: Decisions) -> str:
     """Why a policy of this shape cannot decide as `expected`, in words; "" if it can."""
     game = expected.table.game
     old, new = shape.features, expected.features
+    if not split(new)[1]:
+        old = split(old)[0]  # what rides in extras need not be told
     if len(old) != len(new):
         changed = [f"without {name}" for name in old if name not in new]
         changed += [f"with {name}" for name in new if name not in old]

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from understudy import workers
 from understudy.data import shards
+from understudy.data.elsewhere.gather import gather
 from understudy.data.files import digest
-from understudy.data.gather import gather
 from understudy.data.runs import Run, begin, finish, read_manifest
 from understudy.data.schema import Table
 from understudy.errors import InputError
@@ -42,7 +42,7 @@ def encode(
     workers.parse(worker)
     if game.encode is None:
         raise InputError(f"{game.name} has nothing to be encoded into")
-    fill = _filler(game, goals)
+    fill = _filler(game, run, goals)
     if sources:
         gather_from(
             *(game, run, sources), lambda one: one.recordings, game.recordings, resume=resume
@@ -64,7 +64,11 @@ def encode(
     def is_done(key: str) -> bool:
         return shards.shard_note(paths[key], "input") == inputs[key]
 
-    work(_encode, tasks, game.samples, worker, None, quiet, "encoding", is_done)
+    def ship(task: Task) -> workers.Shipment:
+        paths = (shards.shard_path(task.source, table, task.key) for table in game.recordings)
+        return workers.Shipment(task.target, task.source, tuple(paths))
+
+    work(_encode, tasks, game.samples, worker, None, quiet, "encoding", is_done, ship=ship)
     if not any(shards.shard_rows(path, first) for path in paths.values()):
         raise InputError(
             f"{run.recordings} holds no decision of {', '.join(players or ['anybody'])}. Encode "
@@ -121,13 +125,14 @@ def _tasks(
     }
 
 
-def _filler(game: Game, goals: Path | None) -> Callable[[Path], None]:
+def _filler(game: Game, run: Run, goals: Path | None) -> Callable[[Path], None]:
     """Fills a model's goals into samples; does nothing where none is given."""
     if goals is None:
         return lambda samples: None
     if (fill := game.fill) is None:
         raise InputError(f"{game.name} has no goals to be filled in; leave out --goals")
-    return lambda samples: fill(samples, goals)
+    model = run.find_model(str(goals))
+    return lambda samples: fill(samples, model)
 
 
 def _encode(task: Task) -> None:

@@ -7,7 +7,7 @@ Like every stage it works in its own folder of a run and can be stopped at any m
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from understudy import workers
 from understudy.data import shards
-from understudy.data.files import write_text
+from understudy.data.files import write_bytes, write_text
 from understudy.data.integrity.json_files import read_json
 from understudy.data.integrity.shapes import Named
 from understudy.data.players import PlayerRef, weights_digest
@@ -35,6 +35,7 @@ from understudy.league.analysis.summary import (
 )
 from understudy.league.interface import LearnerJob, Pairing, TrainingResult
 from understudy.league.season import Season, one_by_one
+from understudy.league.sizing import recipe_of
 from understudy.league.state import State
 from understudy.league.training import trainer
 from understudy.learn import metrics_log
@@ -95,7 +96,9 @@ def league(
     best = sorted(fresh, key=lambda name: -float(measured[name]["mean"]))[:1]
     hunts = [line for name in best for line in fresh[name].told()]
     highlights = [best_exploit(hunts, fresh[name].name) for name in best]
-    summary = summarise(state, lines, measured, [one for one in highlights if one is not None])
+    told_of = [one for one in highlights if one is not None]
+    way, exact = type(season.recipe.matchmaking).__name__, _exactly(game, season, state)
+    summary = summarise(state, lines, measured, told_of, way=way, exact=exact)
     write_summary(season.folder, summary)
     members = {one.name: one.player_ref for one in fresh.values()}
     LeagueReplays(game, season, members, [*hunts, *lines]).write(summary["highlights"])
@@ -127,9 +130,12 @@ def season_of(
         raise InputError(f"{game.name} has no leagues; there is {', '.join(with_leagues())}")
     folder = run.league(name or recipe).resolve()  # workers may stand elsewhere
     hooks = game.league()
-    chosen = changed(hooks.recipe(recipe), settings, f"{game.name} {recipe}")
     begin = resolve(game, run, start or hooks.start or next(iter(game.players)))
     weights_digest(begin)  # which refuses a model without weights
+    results, play = hooks.results or game.results, hooks.play or partial(play_pairings, game)
+    whole = replace(hooks, results=results, play=play)
+    found = recipe_of(whole, recipe, begin, seed, run.tuning(f"league-size-{begin.name}"))
+    chosen = changed(found, settings, f"{game.name} {recipe}")
     taken = any(f"{begin.name}-".startswith(f"{slot.name}-") for slot in chosen.slots)
     label = f"start-{begin.name}" if taken else begin.name  # versions have such names, too
     here = workers.parse(worker) == 0
@@ -142,9 +148,9 @@ def season_of(
         start=PlayerRef(label, begin.weights),
         scripted=tuple(one for one in dict.fromkeys(scripted) if one != begin.name),
         guests=tuple(ref for ref in asked.values() if not _is_scripted(ref) and ref != begin),
-        results=hooks.results or game.results,
+        results=results,
         graded=hooks.graded,
-        play=hooks.play or partial(play_pairings, game),
+        play=play,
         improve=hooks.improve,
         seed=seed,
         many=one_by_one if here else _Many(worker),
@@ -207,7 +213,13 @@ class _Many:
     ) -> list[TrainingResult]:
         tasks = {job.name: job for job in given}
         outcomes = workers.run(
-            function, tasks, workers=self.worker, title="training jobs", quiet=True
+            function,
+            tasks,
+            workers=self.worker,
+            title="training jobs",
+            ship=lambda job: workers.Shipment(job.out),
+            put=write_bytes,
+            quiet=True,
         )
         for outcome in outcomes:
             if outcome.error is not None:
@@ -300,6 +312,19 @@ def _exploiter(
         results=season.results,
         graded=season.graded,
     )
+
+
+def _exactly(game: Game, season: Season, state: State) -> dict[str, float]:
+    """What the best answer wins, where the game is small enough to compute it."""
+    exact = None if game.league is None else game.league().exact
+    if exact is None:
+        return {}
+    main = season.player_ref(state.roster.mains()[0].version)
+    mixture = {season.player_ref(name): share for name, share in own_nash(state).items()}
+    try:
+        return {"main agent": exact.win_rate({main: 1.0}), "mixture": exact.win_rate(mixture)}
+    except InputError:  # a policy that remembers is no table
+        return {}
 
 
 # --- matches to watch ----------------------------------------------------------------------------

@@ -10,11 +10,13 @@ import pyarrow as pa
 
 from understudy import workers
 from understudy.data import shards
+from understudy.data.files import write_bytes
 from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import tasks_file
 from understudy.data.schema import Table
 from understudy.errors import InputError
 from understudy.redaction import redacted_text
+from understudy.workers import Shipment
 
 Workers = str | int | None
 """How many processes; 0: this one; tcp://HOST:PORT: a Dask cluster; None: one per core."""
@@ -57,6 +59,7 @@ def work(
     title: str,
     is_done: Callable[[str], bool] | None = None,
     again: Callable[[Task], Task] | None = None,
+    ship: Callable[[Task], Shipment] | None = None,
 ) -> None:
     """Run the tasks that are not done; every task must leave its shard of each of `tables`.
 
@@ -75,6 +78,8 @@ def work(
         title=title,
         seconds_per_task=seconds_per_task,
         is_done=is_done or is_there,
+        ship=ship or _ship,
+        put=write_bytes,
         quiet=quiet,
     )
     failed = [outcome for outcome in outcomes if outcome.error is not None]
@@ -84,6 +89,8 @@ def work(
             {key: again(tasks[key]) for key in hurt},
             workers=worker,
             title=f"{title} again, one by one",
+            ship=ship or _ship,
+            put=write_bytes,
             quiet=quiet,
         )
         failed = [one for one in (*failed, *outcomes) if one.error is not None]
@@ -98,6 +105,11 @@ def work(
         )
     if missing := [key for key in tasks if not is_there(key)]:
         raise InputError(
-            f"{len(missing)} tasks were done elsewhere but their files are not in {folder}: the "
-            "workers must share this folder"
+            f"{len(missing)} tasks ended without their files in {folder}: run the same command "
+            "again"
         )
+
+
+def _ship(task: Task) -> Shipment:
+    """On a cluster: what it leaves behind comes back."""
+    return Shipment(task.target)

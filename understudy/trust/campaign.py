@@ -12,10 +12,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
+from understudy.data.integrity.json_files import read_json, write_json
+from understudy.errors import InputError
 from understudy.trust.command import Done, Main, run
 
 COLUMNS = ("tried", "lost", "tracebacks", "hangs", "silent wrong")
@@ -27,6 +29,15 @@ class Fault(NamedTuple):
     column: str
     """One of COLUMNS."""
     what: str
+
+
+class Tally(TypedDict):
+    """A campaign's counts on disk."""
+
+    seed: int
+    counts: dict[str, dict[str, int]]
+    stories: list[str]
+    cases: dict[str, int]
 
 
 class Attack(NamedTuple):
@@ -45,18 +56,13 @@ class Ground:
 
     main: Main
     folder: Path
-    """Of the whole campaign; `base` in it is a small run that has been through every stage."""
+    """Of the whole campaign."""
     kept: Path
     """Where cases that went wrong stay."""
     bases: dict[str, Path] = field(default_factory=dict)
-
-    def base(self, name: str, make: Callable[["Ground", Path], None]) -> Path:
-        """A run that cases are copies of, made once."""
-        if name not in self.bases:
-            made = self.folder / f"base-{name}"
-            make(self, made)
-            self.bases[name] = made
-        return self.bases[name]
+    """Small runs that have been through every stage, by game: what cases are copies of."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """How long each stage took there."""
 
     def succeed(self, command: str, *more: str) -> Done:
         """Run a command that must end well."""
@@ -76,6 +82,8 @@ class Table:
 
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     stories: list[str] = field(default_factory=list)
+    cases: dict[str, int] = field(default_factory=dict)
+    """How many of each kind there were: the number of the next one."""
 
     def add(self, kind: str, attack: Attack, place: Path | None) -> None:
         """Count one more case."""
@@ -101,10 +109,14 @@ def campaign(
     seed: int,
     kept: Path,
     most: int | None = None,
+    tally: Path | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Table:
-    """Try cases of all kinds in turn until the time is up, or `most` of each have been tried."""
-    table = Table()
+    """Try cases of all kinds in turn until the time is up, or `most` of each have been tried.
+
+    With a `tally` cases go on from where the last campaign of this seed stopped, and add up there.
+    """
+    table = _begun(tally, seed)
     with tempfile.TemporaryDirectory(prefix="understudy-selftest-") as folder:
         ground = Ground(main, Path(folder), kept)
         until = time.monotonic() + seconds
@@ -112,8 +124,22 @@ def campaign(
             for kind, make in kinds.items():
                 if time.monotonic() > until:
                     return table
+                if number < table.cases.get(kind, 0):
+                    continue
                 _one(ground, table, kind, make, f"{seed}-{number}", tell)
+                table.cases[kind] = number + 1
+                if tally is not None:
+                    write_json(tally, {"seed": seed, **asdict(table)})
     return table
+
+
+def _begun(tally: Path | None, seed: int) -> Table:
+    known = read_json(tally, Tally, "Delete it to begin anew") if tally is not None else None
+    if known is None:
+        return Table()
+    if known["seed"] != seed:
+        raise InputError(f"{tally} is of seed {known['seed']}; give --seed {known['seed']}")
+    return Table(known["counts"], known["stories"], known["cases"])
 
 
 def _one(

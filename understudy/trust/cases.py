@@ -12,16 +12,21 @@ from typing import Any
 from understudy.data.integrity.seals import is_sealed
 from understudy.data.runs import MANIFEST, Run
 from understudy.trust.campaign import Attack, Fault, Ground, faults_of
-from understudy.trust.check import check
-from understudy.trust.command import Done, Kill, run, shown
+from understudy.trust.check import check, check_file
+from understudy.trust.command import Done, run, shown
 from understudy.trust.damage import damages
 from understudy.trust.sameness import differences
+from understudy.trust.stages import (
+    ARENA,
+    COMPETE,
+    ENCODE,
+    RUNS,
+    TRAIN,
+    base,
+    with_workers,
+)
 
-RECORD = "record arena --opponents rusher --matches 24 --seed 9 --quiet"
-ENCODE = "encode arena --quiet"
-TRAIN = "train arena imitate-quick --set steps=60 --set evaluate_every=20 --set checkpoint_every=15"
-COMPETE = "compete arena imitate-quick expert --matches 8 --quiet"
-STAGES = {"record": RECORD, "encode": ENCODE, "train": TRAIN, "compete": COMPETE}
+_SHORT = ("record arena", "encode arena", "train arena", "compete arena")
 _READS = {
     "recordings": (ENCODE, "report {}"),
     "samples": (f"{TRAIN} --fresh", "report {}"),
@@ -31,29 +36,19 @@ _READS = {
 """Commands that read what lies in a folder of a run."""
 
 
-def arena(ground: Ground, folder: Path) -> None:
-    """A small run of the arena that has been through every stage."""
-    for command in STAGES.values():
-        ground.succeed(f"{command} --out {folder}", *_workers(command, 0))
-
-
-def _workers(command: str, count: int) -> list[str]:
-    return [] if command.startswith("train") else ["--workers", str(count)]
-
-
 # --- Files ---------------------------------------------------------------------------------------
 
 
 def damaged_file(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """A file of a run is damaged; commands that read it must say so, and never anything else."""
-    whole = ground.base("arena", arena)
+    whole = base(ground, "arena")
     case = place / "run"
     shutil.copytree(whole, case)
     path, how, sealed = _damage(case, dice)
     stage = path.relative_to(case).parts[0]
     reads = dice.choice(_READS.get(stage, ("report {}",)))
     command = reads.format(case) if "{}" in reads else f"{reads} --out {case}"
-    arguments = [*command.split(), *([] if "{}" in reads else _workers(reads, 0))]
+    arguments = command.split() if "{}" in reads else with_workers(command, 0)
     done = run(ground.main, arguments)
     faults = faults_of(done)
     checked = run(ground.main, ["check", str(case)])
@@ -66,7 +61,7 @@ def damaged_file(ground: Ground, place: Path, dice: random.Random) -> Attack:
 
 def read_files(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """Many damaged files, each read by its reader alone; one process for all of them."""
-    whole = ground.base("arena", arena)
+    whole = base(ground, dice.choice(list(RUNS)))
     case = place / "run"
     shutil.copytree(whole, case)
     found = list[str]()
@@ -82,7 +77,7 @@ def _read_many(whole: Path, case: Path, dice: random.Random, found: list[str]) -
     for _ in range(_MANY):
         path, how, sealed = _damage(case, dice)
         original = whole / path.relative_to(case)
-        noticed = bool(check(Run(case)).findings)
+        noticed = check_file(path, case)[1] or check(Run(case)).findings
         changed = not path.is_file() or path.read_bytes() != original.read_bytes()
         if sealed and changed and not noticed:
             print(f"unnoticed: {how} {path}")
@@ -111,61 +106,16 @@ def _kind(path: Path) -> str:
     return path.name.split("-")[0] if path.suffix == ".parquet" else path.name
 
 
-# --- Kills ---------------------------------------------------------------------------------------
-
-SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT")
-
-
-def killed(ground: Ground, place: Path, dice: random.Random) -> Attack:
-    """A stage is stopped a few times; the same command then ends as if it never had been."""
-    whole = ground.base("arena", arena)
-    stage = dice.choice(list(STAGES))
-    case = place / "run"
-    shutil.copytree(whole, case)
-    for later in list(STAGES)[list(STAGES).index(stage) :]:
-        shutil.rmtree(_folder(case, later), ignore_errors=True)
-    command = STAGES[stage]
-    arguments = [*f"{command} --out {case}".split(), *_workers(command, dice.choice((0, 2)))]
-    faults, kills = list[Fault](), 0
-    for _ in range(dice.randint(1, 4)):
-        kill = Kill(
-            getattr(signal, dice.choice(SIGNALS)), dice.uniform(0.05, 3.0), dice.random() < 0.5
-        )
-        done = run(ground.main, arguments, kill=kill)
-        kills += done.code != 0
-        if done.code != -kill.signal:  # SIGKILL, or one that came before anybody listened
-            faults += faults_of(done)
-        if not done.code:
-            break
-    last = run(ground.main, arguments, seconds=600)
-    faults += faults_of(last)
-    if last.code:
-        faults.append(Fault("lost", f"cannot go on: {last.err.strip()[-200:]}"))
-    elif wrong := differences(_folder(whole, stage), _folder(case, stage)):
-        faults.append(Fault("lost", f"not as unbroken: {wrong[0]}"))
-    return Attack(f"{stage}, {kills} kills", shown(arguments, place), faults, max(1, kills))
-
-
-def _folder(run_folder: Path, stage: str) -> Path:
-    found = Run(run_folder)
-    return {
-        "record": found.recordings,
-        "encode": found.samples,
-        "train": found.models,
-        "compete": found.results,
-    }[stage]
-
-
 # --- Disks and writers ---------------------------------------------------------------------------
 
 
 def full_disk(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """Files cannot grow beyond some size; afterwards the same command goes on."""
-    whole = ground.base("arena", arena)
+    whole = base(ground, "arena")
     case = place / "run"
     shutil.copytree(whole, case)
-    stage = dice.choice(list(STAGES))
-    shutil.rmtree(_folder(case, stage))
+    stage = ARENA[dice.choice(_SHORT)]
+    shutil.rmtree(case / stage.makes)
     size = int(10 ** dice.uniform(0, 5))
 
     def prepare() -> None:
@@ -174,13 +124,13 @@ def full_disk(ground: Ground, place: Path, dice: random.Random) -> Attack:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
-    arguments = [*f"{STAGES[stage]} --out {case}".split(), *_workers(STAGES[stage], 0)]
+    arguments = [*with_workers(stage.command, 0), "--out", str(case)]
     faults = faults_of(_quietly(ground, arguments, prepare))
     last = run(ground.main, arguments, seconds=600)
     faults += faults_of(last)
-    if last.code or (wrong := differences(_folder(whole, stage), _folder(case, stage))):
+    if last.code or (wrong := differences(whole / stage.makes, case / stage.makes)):
         faults.append(Fault("lost", last.err.strip()[-200:] if last.code else wrong[0]))
-    return Attack(f"{stage}, files up to {size} bytes", shown(arguments, place), faults)
+    return Attack(f"{stage.makes}, files up to {size} bytes", shown(arguments, place), faults)
 
 
 def _quietly(ground: Ground, arguments: list[str], prepare: Callable[[], None]) -> Done:
@@ -191,12 +141,12 @@ def _quietly(ground: Ground, arguments: list[str], prepare: Callable[[], None]) 
 
 def two_writers(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """Two processes run the same command: one of them does, the other says so in one line."""
-    whole = ground.base("arena", arena)
+    whole = base(ground, "arena")
     case = place / "run"
     shutil.copytree(whole, case)
-    stage = dice.choice(list(STAGES))
-    shutil.rmtree(_folder(case, stage))
-    arguments = [*f"{STAGES[stage]} --out {case}".split(), *_workers(STAGES[stage], 0)]
+    stage = ARENA[dice.choice(_SHORT)]
+    shutil.rmtree(case / stage.makes)
+    arguments = [*with_workers(stage.command, 0), "--out", str(case)]
     waits = dice.random() < 0.5
     found: list[Done] = []
 
@@ -210,9 +160,11 @@ def two_writers(ground: Ground, place: Path, dice: random.Random) -> Attack:
     faults = [fault for done in found for fault in faults_of(done)]
     if all(done.code for done in found) or (waits and found[0].code and found[1].code):
         faults.append(Fault("lost", "neither ended well"))
-    elif wrong := differences(_folder(whole, stage), _folder(case, stage)):
+    elif wrong := differences(whole / stage.makes, case / stage.makes):
         faults.append(Fault("lost", wrong[0]))
-    return Attack(f"{stage}, {'--wait' if waits else 'refused'}", shown(arguments, place), faults)
+    return Attack(
+        f"{stage.makes}, {'--wait' if waits else 'refused'}", shown(arguments, place), faults
+    )
 
 
 # --- Names ---------------------------------------------------------------------------------------
@@ -234,7 +186,7 @@ _NAMED = (
 def hostile_name(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """A name that is none leaves its folder nowhere, and deletes nothing."""
     case = place / "run"
-    shutil.copytree(ground.base("arena", arena), case)
+    shutil.copytree(base(ground, "arena"), case)
     before = _tree(place)
     name, command = dice.choice(NAMES), dice.choice(_NAMED).format(run=case)
     done = run(ground.main, [*command.split(), name.encode(errors="replace").decode()])

@@ -73,19 +73,27 @@ def check(run: Run) -> Checked:
         if path.is_dir() and not path.is_symlink() and not _is_read(path):
             continue
         files += 1
-        try:
-            sealed += _read(path, run.folder)
-        except _ForeignError as failure:
-            found.append(Finding(FOREIGN, path, str(failure)))
-        except InputError as failure:
-            found.append(Finding(DAMAGED, path, str(failure)))
-        except OSError as failure:
-            found.append(Finding(DAMAGED, path, f"cannot be read: {failure.strerror or failure}"))
+        verified, finding = check_file(path, run.folder)
+        sealed += verified
+        found += [finding] if finding else []
     damaged = {finding.path for finding in found}
     for folder in sorted({path.parent for path in run.folder.rglob(MANIFEST)}):
         if folder / MANIFEST not in damaged:
             found += _unfit(run, folder)
     return Checked(files, sealed, found)
+
+
+def check_file(path: Path, root: Path) -> tuple[bool, Finding | None]:
+    """Read one file of the run at `root`: whether its every byte was verified, what is wrong."""
+    try:
+        return _read(path, root), None
+    except _ForeignError as failure:
+        return False, Finding(FOREIGN, path, str(failure))
+    except InputError as failure:
+        return False, Finding(DAMAGED, path, str(failure))
+    except OSError as failure:
+        what = f"cannot be read: {failure.strerror or failure}"
+        return False, Finding(DAMAGED, path, what)
 
 
 def _is_read(path: Path) -> bool:
@@ -242,7 +250,8 @@ def _unfit(run: Run, folder: Path) -> Iterator[Finding]:
         yield from _encoded(game, run, folder, facts)
     elif manifest["stage"] == "train":
         yield from _absent(iter([ModelFolder(folder).evaluation]))
-        yield from _measured(folder)
+        for layer in sorted(path.parent for path in folder.rglob(ModelFolder(folder).metrics.name)):
+            yield from _measured(layer)
     elif manifest["stage"] == "league":
         yield from _league(folder)
 

@@ -81,6 +81,7 @@ def _be_the_command(
     code = 70
     try:
         os.setsid()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command itself listens
         for number, file in enumerate(files, start=1):
             os.dup2(file, number)
         sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))

@@ -1,12 +1,12 @@
 """All kinds of attacks, by name. A new verb, file or page adds its own here."""
 
-from understudy.trust import agents, answers, cases
+from understudy.trust import agents, answers, cases, kills
 from understudy.trust.campaign import Kind
 
 KINDS: dict[str, Kind] = {
     "damaged files": cases.damaged_file,
     "files read": cases.read_files,
-    "kills": cases.killed,
+    **kills.kinds(),
     "full disks": cases.full_disk,
     "two writers": cases.two_writers,
     "names": cases.hostile_name,

@@ -34,8 +34,9 @@ from understudy.workers.attempt import (
 from understudy.workers.cluster import DASK_ADDRESS, on_dask
 from understudy.workers.processes import Process, in_processes
 from understudy.workers.progress import Tally
+from understudy.workers.shipping import Put, Shipment
 
-__all__ = ["Outcome", "parse", "run", "task_seed"]
+__all__ = ["Outcome", "Shipment", "parse", "run", "task_seed"]
 
 
 def task_seed(seed: int, *path: int) -> int:
@@ -68,10 +69,15 @@ def run(
     title: str,
     seconds_per_task: float | None = None,
     is_done: Callable[[str], bool] | None = None,
+    ship: Callable[[Any], Shipment] | None = None,
+    put: Put | None = None,
     quiet: bool = False,
     console: Console | None = None,
 ) -> list[Outcome]:
     """Call `function` on the argument of every task that is not done, and show progress.
+
+    On a cluster nothing is shared with us: `ship` says which files a task reads and where it writes
+    them, and `put` writes down what comes back.
 
     Returns the outcomes of the tasks run, in the order of `tasks`. Whatever ends the call, Ctrl-C
     included, its processes are gone afterwards.
@@ -82,7 +88,10 @@ def run(
     todo = {key: tasks[key] for key in tasks if not (is_done and is_done(key))}
     found: dict[str, Outcome] = {}
     tally = Tally(title, len(tasks), len(tasks) - len(todo), console or Console(stderr=True), quiet)
-    source = _outcomes(function, todo, chosen, seconds_per_task)
+    if isinstance(chosen, str):
+        source = on_dask(function, todo, chosen, seconds_per_task, ship, put) if todo else _none()
+    else:
+        source = _outcomes(function, todo, chosen, seconds_per_task)
     with tally.shown(), contextlib.closing(source) as outcomes:
         for outcome in outcomes:
             found[outcome.key] = outcome
@@ -90,15 +99,18 @@ def run(
     return [found[key] for key in todo]
 
 
+def _none() -> Outcomes:
+    """Nothing is to be done."""
+    yield from ()
+
+
 def _outcomes(
-    function: Function, tasks: Mapping[str, Any], workers: int | str, seconds: float | None
+    function: Function, tasks: Mapping[str, Any], workers: int, seconds: float | None
 ) -> Outcomes:
-    """Outcomes as they come."""
+    """Outcomes as they come, of this machine."""
     if not tasks:
         return
-    if isinstance(workers, str):
-        yield from on_dask(function, tasks, workers, seconds)
-    elif workers == 0:
+    if workers == 0:
         for key, argument in tasks.items():
             with one_torch_thread():
                 found = attempt(function, argument, seconds, interrupt)

@@ -50,7 +50,7 @@ def by_hand(world):
         shots=row[:, e.SHOTS : e.STATIONS].reshape(-1, 2, r.MAX_SHOTS, e.SHOT),
         stations=row[:, e.STATIONS : e.COVER],
     )
-    row[:, e.COVER :] = r.COVER[world.layout].reshape(world.num_matches, -1)
+    row[:, e.COVER : e.LOADOUT] = r.COVER[world.layout].reshape(world.num_matches, -1)
     world.restore(state)
 
 
@@ -85,7 +85,7 @@ def _look(worlds, clock, known, view):
 def is_blocked(x0, y0, x1, y1, layout):
     """Whether cover stands between two points, as the rules see it."""
     m, ends, found = (blocks(np.float64, size) for size in (e.ROW, 4, 1))
-    m[e.COVER :] = r.COVER[layout].reshape(-1, 1)
+    m[e.COVER : e.LOADOUT] = r.COVER[layout].reshape(-1, 1)
     ends[:] = np.array([x0, y0, x1, y1])[:, None]
     _blocked(m, ends, found)
     return bool(found[0, 0])

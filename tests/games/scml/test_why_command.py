@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from tests.browser import chromium, silent_tab
-from tests.small_runs import assert_refused, rows, understudy
+from tests.small_runs import assert_refused, contents, rows, understudy
 from understudy.data.runs import Run
 from understudy.pipeline import report as report_stage
 
@@ -94,3 +94,25 @@ def test_who_never_lost_is_told_so(mine, told):
     results, _ = told
     done = understudy(COMPETE.format(mine=mine), "--out", results.parents[1], "--why", "Penguin")
     assert "Nobody in the same slot did better than Penguin" in done.out or "lost most" in done.out
+
+
+@pytest.mark.slow
+def test_two_workers_and_a_cluster_tell_the_same_of_an_agent_in_a_temporary_folder(mine, tmp_path):
+    """From the file to table, report, explorer and reasons, wherever it is played."""
+    from distributed import LocalCluster
+
+    command = COMPETE.format(mine=mine).replace("--workers 0", "--why Idle")
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        for name, workers in (("two", "2"), ("dask", cluster.scheduler_address)):
+            done = understudy(command, "--out", tmp_path / name, "--workers", workers)
+            assert (done.code, done.err) == (0, "")
+            assert "Where Idle lost most" in done.out
+            done = understudy(f"report {tmp_path / name}")
+            assert done.code == 0, done.err
+            assert "Worlds to look into" in (tmp_path / name / "report.html").read_text()
+    pages = {path.relative_to(tmp_path / "two") for path in (tmp_path / "two").rglob("*.html")}
+    assert len(pages) > 1
+    assert contents(tmp_path / "two" / "results") == contents(tmp_path / "dask" / "results")
+    page = next(path for path in pages if path.parent.name == "why-Idle")
+    with chromium() as browser, silent_tab(browser, tmp_path / "dask" / page) as tab:
+        assert tab.evaluate("worldExplorers[0].world.last") > 0

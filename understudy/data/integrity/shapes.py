@@ -91,6 +91,8 @@ class Drift(TypedDict):
     slope: float
     slope_low: float
     slope_high: float
+    calibrating: NotRequired[float]
+    calibrating_error: NotRequired[float]
     out_of_range: float
     verdict: str
 
@@ -139,6 +141,18 @@ class ValueWeights(TypedDict):
     spread: list[float]
     patches: list[str]
     seen: dict[str, tuple[float, float]]
+    trained_on: NotRequired[list[int]]
+
+
+class TeamRatings(TypedDict):
+    """How strong Dota's teams and heroes are: mean, variance, last result, matches of each."""
+
+    format: int
+    until: int
+    matches: int
+    settings: dict[str, float]
+    teams: dict[str, list[float]]
+    heroes: dict[str, list[float]]
 
 
 # --- Leagues -------------------------------------------------------------------------------------
@@ -326,6 +340,10 @@ class LeagueSummary(TypedDict):
     relative_population_performance: float | None
     minimum_win_rate: dict[str, Worst | None]
     best_response: dict[str, Exploit]
+    exact: NotRequired[dict[str, float]]
+    cyclicity: NotRequired[dict[str, float]]
+    way: NotRequired[str]
+    verdict: NotRequired[str]
     highlights: list[Watched]
 
 

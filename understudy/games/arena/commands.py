@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from understudy.games.two_player import commands as of_two
 from understudy.games.two_player.commands import (
     MatchesOption,
     OpponentsOption,
@@ -52,3 +53,8 @@ def record(
 COMMANDS = Commands(
     verbs={"record": record, "compete": compete}, plan=partial(plan, "arena"), strength=strength
 )
+
+
+def commands_of(name: str) -> Commands:
+    """All that a variant has on the command line: what every game of two has."""
+    return of_two.commands_of(name)

@@ -6,8 +6,7 @@ from understudy.games.arena.data.encode import MOVES
 from understudy.games.arena.play.pairings import play_pairings
 from understudy.games.arena.recipes import refine_ppo
 from understudy.league.interface import League, LearnerJob, TrainingResult
-from understudy.league.matchmaking import ByRole
-from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines
+from understudy.league.recipe import LeagueRecipe, two_roles, with_baselines
 from understudy.league.rules import Overrides
 from understudy.learn.policy import load_policy
 from understudy.pipeline import league_training
@@ -30,19 +29,11 @@ as near to it as main agents, or are content with draws, learn to stall and neve
 
 
 def sized(description: str, rounds: int, agent_steps: int, exploiter_steps: int) -> LeagueRecipe:
-    """A league of three roles whose exploiters hunt the main agent from where it was last round."""
-    return three_roles(
+    """A league whose exploiter hunts the main agent anew every round, from what that was."""
+    return two_roles(
         description=description,
         rounds=rounds,
         agent_steps=agent_steps,
-        matches=40,
-        shares=(0.55, 0.4, 0.05),
-        keep_every=1,
-        patience=3,
-        beats=0.6,
-        reset="past main",
-        matchmaking=ByRole(self_play=0.05, past=0.7, lost_below=0.5, curriculum=0.0),
-        opponents_max=8,
         exploiter_steps=exploiter_steps,
         exploiter_matches=1_000,
         hunting=HUNTING,

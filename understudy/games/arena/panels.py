@@ -6,6 +6,7 @@ from understudy.data.results import results_of, win_rates
 from understudy.data.runs import Run
 from understudy.games.arena.data.tables import RESULTS
 from understudy.games.arena.replay import recorded_matches, replay
+from understudy.games.arena.sim.rules import MAX_STEPS
 from understudy.games.arena.viewer import replay_panel
 from understudy.report.page import Panel
 from understudy.report.run import strength_panel, trained_in
@@ -28,7 +29,7 @@ def _replays(run: Run) -> list[Panel]:
     picked, pairs = [], dict[tuple[str, ...], int]()
     for path, outline in chosen:
         pair = tuple(sorted((outline["player_0"], outline["player_1"])))
-        if outline["seed"] is None or pairs.get(pair, 0) >= 2:  # some variety
+        if pairs.get(pair, 0) >= 2 or not 1 < outline["steps"] <= MAX_STEPS:  # some variety
             continue
         pairs[pair] = pairs.get(pair, 0) + 1
         picked.append(replay(run, path, outline))
@@ -37,8 +38,12 @@ def _replays(run: Run) -> list[Panel]:
     return [replay_panel(picked)] if picked else []
 
 
-def _dullness(run: Run, outline: dict[str, Any]) -> tuple[int, int, int]:
-    """Sorts the matches worth watching first: with a trained player, decided, about 20 s long."""
+def _dullness(run: Run, outline: dict[str, Any]) -> tuple[bool, int, bool, int]:
+    """Sorts the matches worth watching first: with a trained player, decided, about 20 s long.
+
+    Those of logs come after those that can be played again, with cover and shots.
+    """
     names = (outline["player_0"], outline["player_1"])
     trained = sum(run.model(name).is_dir() for name in names)
-    return -trained, outline["ending"] == "timeout", abs(outline["steps"] - 200)
+    logged, dull = outline["seed"] is None, outline["ending"] == "timeout"
+    return logged, -trained, dull, abs(outline["steps"] - 200)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy.errors import InputError
-from understudy.games.dota.report import terminal
+from understudy.games.dota.report import planned, terminal
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Commands
 from understudy.terminal.console import complain, next_step, out_console
@@ -286,6 +286,41 @@ def drift(
     print(f"; {judged['left_out']:,} matches of training left out" if judged["left_out"] else "")
 
 
+def calibrate(
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Folder of a value model; shipped: ours.")
+    ],
+    matches: Annotated[
+        Path, typer.Option(help="A run with samples of matches the model has not learnt from.")
+    ],
+    name: Annotated[str, typer.Option(help="What it is called there.")] = "value",
+    method: Annotated[
+        str,
+        typer.Option(help="cautious: move only where matches left out gain; always: move."),
+    ] = "cautious",
+    json: JsonOption = False,
+) -> None:
+    """Bring a value model in line with a run's matches: RUN/models/NAME, a model like any other.
+
+    Ratings of teams and heroes learn from the run's results, too. Needs 30 matches.
+
+    Example: understudy calibrate dota shipped --matches runs/new
+    """
+    from understudy.data.runs import Run
+    from understudy.games.dota.advice.match_context import SHIPPED
+    from understudy.games.dota.value.calibrate import calibrate as calibrate_model
+    from understudy.names import plain_name
+
+    run = Run(matches)
+    out = run.models / plain_name(name, "the name of a model")
+    made = calibrate_model(SHIPPED if model == "shipped" else Path(model), run, out, method)
+    if json:
+        print(json_text.dumps({**made, "model": str(out)}, indent=2))
+        return
+    terminal.print_calibration(made)
+    print(out)
+
+
 def recommend(
     match: Annotated[
         str, typer.Argument(metavar="MATCH", help="A match file of OpenDota, or RUN/NUMBER.")
@@ -302,6 +337,9 @@ def recommend(
         str,
         typer.Option(help="Order of items: frequency, as others buy; value, as the model likes."),
     ] = "frequency",
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Plans for five minutes, rolled forward, and bands.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Say what to do next at a minute of a match: items, wards, objectives.
@@ -314,22 +352,37 @@ def recommend(
 
     from understudy.games.dota.advice.match_context import load_models, open_match
     from understudy.games.dota.advice.recommend import ORDERS, advise
+    from understudy.games.dota.planning.plan import planned_at
 
     by = "frequency" if by == "habit" else by  # what it was called before
     if by not in ORDERS:
         raise InputError(f"--by must be {' or '.join(ORDERS)}, not '{by}'")
-    advice = advise(open_match(match), load_models(models), minute, player, by)
+    context, loaded = open_match(match, models), load_models(models)
+    advice = advise(context, loaded, minute, player, by)
+    teams = [0, 1] if player is None else [player // 5]
+    ahead = planned_at(context, loaded.value, models, minute, teams) if plan else None
     if json:
-        print(json_text.dumps(asdict(advice), indent=2))
+        more = {"plans": [asdict(one) for one in ahead[0]], "next": ahead[1]} if ahead else {}
+        print(json_text.dumps({**asdict(advice), **more}, indent=2))
         return
     terminal.print_advice(advice)
+    if ahead and advice.chance is not None:
+        planned.print_plans(ahead[0])
+        planned.print_bands(ahead[1])
 
 
 COMMANDS = Commands(
-    verbs={"record": record, "split": split, "drift": drift, "recommend": recommend},
+    verbs={
+        "record": record,
+        "split": split,
+        "drift": drift,
+        "calibrate": calibrate,
+        "recommend": recommend,
+    },
     about={
         "split": "Say which matches are trained on, as files.",
         "drift": "Say whether a trained model can be trusted on new matches.",
+        "calibrate": "Bring a trained model in line with matches of a new patch.",
         "recommend": "Say what to do next in a recorded match.",
     },
     options={"encode": encode_options, "train": train_options},

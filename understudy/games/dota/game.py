@@ -20,5 +20,5 @@ GAME = Game(
     replay_file=lazy("understudy.games.dota.report.panels:file_page"),
     looks=lazy("understudy.games.dota.report.panels:looks"),
     read_logs=lazy("understudy.games.dota.sources.match_files:read_logs"),
-    survey=lazy("understudy.games.dota.features.team_rating:survey"),
+    survey=lazy("understudy.games.dota.features.kept_ratings:survey"),
 )

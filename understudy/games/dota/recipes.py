@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from understudy.games.dota.live.recipe import LiveRecipe
+from understudy.games.dota.planning.recipe import WorldRecipe
 from understudy.games.dota.policies.recipes import ItemRecipe, WardRecipe
 from understudy.games.dota.value.recipe import ValueRecipe, quick_models
 from understudy.learn.recipe import Recipe
@@ -23,6 +24,7 @@ value_quick = replace(
 items = ItemRecipe(description="what a player buys next, beside counts by hero and last item")
 wards = WardRecipe(description="where the next observer ward goes, beside counts by side and time")
 live = LiveRecipe(description="the chance by what a running match tells: for serve dota")
+world = WorldRecipe(description="where a match may be in 1 to 10 minutes, and what plans came to")
 
 RECIPES: dict[str, Recipe] = {
     "value": value,
@@ -31,5 +33,6 @@ RECIPES: dict[str, Recipe] = {
     "value-quick": value_quick,
     "items": items,
     "wards": wards,
+    "world": world,
     "live": live,
 }

@@ -89,23 +89,15 @@ class Usual:
         )
 
     def league(self) -> "League":
-        """Three roles; `quick` ends in minutes where a step takes some ten microseconds."""
+        """A main agent and its exploiter; `quick` takes minutes, at ten microseconds a step."""
         from understudy.league.interface import League
-        from understudy.league.matchmaking import ByRole
-        from understudy.league.recipe import three_roles, with_baselines
+        from understudy.league.recipe import two_roles, with_baselines
         from understudy.pipeline.league_training import train
 
-        quick = three_roles(
+        quick = two_roles(
             description="four rounds in minutes",
             rounds=4,
             agent_steps=600_000,
-            matches=40,
-            shares=(0.6, 0.3, 0.1),
-            keep_every=1,
-            patience=2,
-            beats=0.6,
-            reset="past main",
-            matchmaking=ByRole(self_play=0.4),
             opponents_max=4,
             exploiter_steps=300_000,
             exploiter_matches=200,

@@ -15,10 +15,12 @@ from understudy.data.integrity.shapes import LeagueMatch, LeagueSummary
 from understudy.data.runs import LeagueFolder
 from understudy.data.stats import Estimate
 from understudy.errors import InputError
+from understudy.league.analysis.cyclicity import cyclicity
 from understudy.league.analysis.exploitability import worst_past
 from understudy.league.analysis.highlights import Highlight, highlight_matches
 from understudy.league.analysis.nash import nash, relative_performance, shares_by_name
 from understudy.league.analysis.ratings import ANCHOR, elo
+from understudy.league.analysis.verdict import verdict
 from understudy.league.matches import MATCHES
 from understudy.league.population import Roster
 from understudy.league.state import State
@@ -44,16 +46,20 @@ def summarise(
     lines: Sequence[Mapping[str, Any]],
     exploits: Mapping[str, Mapping[str, Any]],
     highlights: Sequence[Highlight] = (),
+    *,
+    way: str = "",
+    exact: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """The whole summary.
 
     `exploits` are what approximate best responses have measured, `highlights` their matches worth
-    watching.
+    watching; `way` is how opponents were chosen, `exact` what the best answer wins where that can
+    be computed, against the main agent and against the league's own mixture.
     """
     ratings = ratings_of(state)
     members = state.roster.members()
     rates = state.payoff.matrix(members)
-    return {
+    found = {
         "rounds": state.round,
         "agent_steps": state.agent_steps,
         "match_steps": state.match_steps,
@@ -72,11 +78,21 @@ def summarise(
             main.name: worst_past(state.payoff, main, state.roster) for main in state.roster.mains()
         },
         "best_response": dict(exploits),
+        "exact": dict(exact or {}),
+        "cyclicity": _cyclicity(state, members),
+        "way": way,
         "highlights": [
             asdict(one)
             for one in (*highlights, *highlight_matches(lines, state.roster, state.payoff, ratings))
         ],
     }
+    return found | {"verdict": verdict(found)}
+
+
+def _cyclicity(state: State, members: Sequence[str]) -> dict[str, float]:
+    """The share of what makes win rates differ that no rating explains."""
+    known = cyclicity(state.payoff.points(members))
+    return {**known.named("value"), "n": known.n or 0}
 
 
 def read_lines(folder: Path) -> list[dict[str, Any]]:

@@ -16,7 +16,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from understudy.data.extras import split
 from understudy.data.players import PlayerRef
+from understudy.errors import InputError
 from understudy.learn.checkpoint import as_arrays, as_tensors
 from understudy.learn.policy import FactoredPolicy, load_policy
 from understudy.learn.rates import stage
@@ -94,6 +96,11 @@ class Learner:
             raise ValueError(
                 f"{recipe.updates} updates are more than the {recipe.uses} x {recipe.rollouts} x "
                 f"{self.sequences} sequences of an iteration can fill"
+            )
+        if riding := split(policy.shape.features)[1]:
+            raise InputError(
+                f"it reads {', '.join(riding)} from the extras of logs, which nothing tells in "
+                "play: begin with a model without"
             )
         grown = policy.extended(memory=recipe.memory, plans=recipe.plans, seed=seed)
         if teacher is not None and teacher.shape.plans not in (0, grown.shape.plans):

@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
+from understudy.data.extras import extras_of, split, told_or_usual
 from understudy.data.samples import Decisions, unpack_legal
 from understudy.data.schema import Table
 from understudy.data.shards import read_shard, shard_paths
@@ -55,12 +56,15 @@ class Batches(Stream[Batch]):
         window_rows: int = WINDOW_ROWS,
         device: torch.device | str = "cpu",
         beside: "Beside | None" = None,
+        usual: Shaped[np.ndarray, " K"] | None = None,
     ) -> None:
         """Find the rows of `split` in a folder of shards, only those of `players` if given.
 
-        `beside` tells what is observed in each row beside its features.
+        `beside` tells what is observed in each row beside its features; features that ride in the
+        extras are as `usual` where nothing is told.
         """
-        source = _Source(decisions, split, None if players is None else tuple(players), beside)
+        whose = None if players is None else tuple(players)
+        source = _Source(decisions, split, whose, beside, usual)
         found = [_survey(path, source) for path in shard_paths(folder, decisions.table)]
         if not any(shard.rows for shard in found):
             raise InputError(nothing_found(folder, decisions.table, split, source.players))
@@ -121,6 +125,7 @@ class _Source(NamedTuple):
     split: str
     players: tuple[str, ...] | None
     beside: Beside | None
+    usual: Shaped[np.ndarray, " K"] | None
 
     @property
     def cure(self) -> str:
@@ -177,8 +182,9 @@ def _decode(paths: Sequence[Path], source: _Source) -> Batch:
 
 
 def _decode_shard(path: Path, source: _Source) -> Batch:
-    features, heads = source.decisions.features, source.decisions.heads
-    rows = _read(path, source, [*KEYS, *features, *heads, "legal", "outcome", "reward"])
+    (features, extras), heads = split(source.decisions.features), source.decisions.heads
+    riding = ["extras"] if extras else []
+    rows = _read(path, source, [*KEYS, *features, *heads, "legal", "outcome", "reward", *riding])
     if pc.any(pc.is_inf(rows["outcome"])).as_py():  # not a number: unknown
         raise InputError(f"{path}: column 'outcome' is infinite somewhere. {source.cure}")
     for name in (*features, "reward"):
@@ -188,6 +194,9 @@ def _decode_shard(path: Path, source: _Source) -> Batch:
     action = np.empty((len(rows), len(heads)), np.int16)
     _fill(observation, rows, features)
     _fill(action, rows, heads)
+    if extras and source.usual is not None:
+        told = extras_of(rows["extras"].to_pylist(), extras)
+        observation = np.concatenate([observation, told_or_usual(told, source.usual)], 1)
     batch = Batch(
         torch.from_numpy(observation),
         torch.from_numpy(action),

@@ -4,18 +4,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 
+from understudy.data.arrays import Array
+from understudy.data.extras import usual, with_extras
 from understudy.data.runs import Run
 from understudy.data.samples import Decisions
-from understudy.data.shards import whole_shards
+from understudy.data.shards import shard_paths, whole_shards
 from understudy.data.splits import SPLITS
 from understudy.errors import InputError
 from understudy.learn.policy import FactoredPolicy, PolicyShape, load_policy, save_policy
 from understudy.learn.recipe import Inputs, TrainingJob, TrainOptions, start_weights, started
-from understudy.learn.supervised.dataset import Batch, Batches, Beside
+from understudy.learn.supervised.dataset import Batch, Batches, Beside, wanted_rows
 from understudy.learn.supervised.evaluate import Score, evaluate
 from understudy.learn.supervised.loop import judge, train
 from understudy.learn.supervised.objective import Objective
@@ -49,7 +51,11 @@ class PolicyRecipe(OptimizerSettings):
     """Recorded matches whose statistic is a plan; in play one is drawn for each match. Up: more
     ways to play. 0: none; a model to go on from keeps its own."""
 
-    measure: ClassVar = ("objective", "players", "statistic", "plans")
+    extras: tuple[str, ...] = ()
+    """Numbers that ride in the extras of recorded decisions, as further features: `fps`,
+    `ocr.health`. A model to go on from keeps its own; where play tells none, their mean stands."""
+
+    measure: ClassVar = ("objective", "players", "statistic", "plans", "extras")
     """Settings that change what the validation loss measures."""
 
     def __post_init__(self) -> None:
@@ -63,7 +69,8 @@ class PolicyRecipe(OptimizerSettings):
     @property
     def shape(self) -> PolicyShape:
         """Of a new policy, without plans."""
-        return PolicyShape(self.decisions.features, self.decisions.heads, self.hidden, self.memory)
+        known = with_extras(self.decisions, self.extras)
+        return PolicyShape(known.features, known.heads, self.hidden, self.memory)
 
     def settings(self) -> dict[str, Any]:
         """Everything but what changes nothing, such as the description."""
@@ -83,9 +90,10 @@ class PolicyRecipe(OptimizerSettings):
         """Settings that decide nothing."""
         always = ("description", "keep_every", "cosine" if self.rate_stages else "rate_stages")
         if self.start is not None:  # the model has hidden layers, and may have memory and plans
-            return (*always, "hidden")
+            return (*always, "hidden", "extras")
         remembering = () if self.memory else ("memory", "sequence", "burn_in")
-        return (*always, *remembering, *(() if self.plans else ("plans", "statistic")))
+        told = () if self.extras else ("extras",)
+        return (*always, *remembering, *told, *(() if self.plans else ("plans", "statistic")))
 
     def with_options(self, name: str, options: TrainOptions) -> "PolicyRecipe":
         """With a memory or plans, with given weights, or on from another model than its own."""
@@ -117,8 +125,10 @@ class PolicyRecipe(OptimizerSettings):
     ) -> TrainingTask[FactoredPolicy, Batch | Sequences]:
         """What the loop needs; `start` is the folder of the policy to begin with, or none."""
         begun = None if start is None else load_policy(start, self.decisions)
-        beside = self._beside(begun)
-        rows = {split: self._batches(samples, split, seed, device, beside) for split in SPLITS}
+        beside, riding = self._beside(begun), self._riding(samples, begun)
+        rows = {
+            split: self._batches(samples, split, seed, device, beside, riding) for split in SPLITS
+        }
         train = rows["train"]
         if self.objective.by_outcome:
             train.require_outcomes()
@@ -157,6 +167,22 @@ class PolicyRecipe(OptimizerSettings):
         policy.standardise(mean.cpu(), std.cpu())
         return policy
 
+    def _riding(self, samples: Path, begun: FactoredPolicy | None) -> "_Riding":
+        """Which extras are features, and what stands for them where nothing is told."""
+        plain = len(self.decisions.features)
+        if begun is not None:
+            features = begun.shape.features
+            known = replace(self.decisions, features=features)
+            return _Riding(known, begun.mean[plain : len(features)].numpy())
+        if not self.extras:
+            return _Riding(self.decisions, None)
+        table = self.decisions.table
+        columns = (
+            wanted_rows(path, table, "train", self.players, ["extras"])["extras"].to_pylist()
+            for path in shard_paths(samples, table)
+        )
+        return _Riding(with_extras(self.decisions, self.extras), usual(columns, self.extras))
+
     def _beside(self, begun: FactoredPolicy | None) -> Beside | None:
         """What is observed beside features: the plan of the match, if the policy plays by plans."""
         if not (self.plans or (begun is not None and begun.shape.plans)):
@@ -171,11 +197,17 @@ class PolicyRecipe(OptimizerSettings):
         return self.statistic.beside
 
     def _batches(
-        self, samples: Path, split: str, seed: int, device: torch.device, beside: Beside | None
+        self,
+        samples: Path,
+        split: str,
+        seed: int,
+        device: torch.device,
+        beside: Beside | None,
+        riding: "_Riding",
     ) -> Batches:
         return Batches(
             samples,
-            self.decisions,
+            riding.decisions,
             split,
             batch_size=self.batch_size,
             seed=seed,
@@ -183,6 +215,7 @@ class PolicyRecipe(OptimizerSettings):
             window_rows=self.window_rows,
             device=device,
             beside=beside,
+            usual=riding.usual,
         )
 
     def _sequences(self, rows: Mapping[str, Batches]) -> dict[str, SequenceBatches]:
@@ -195,6 +228,13 @@ class PolicyRecipe(OptimizerSettings):
             burn_in=self.burn_in,
         )
         return found
+
+
+class _Riding(NamedTuple):
+    """Decisions with the extras among their features, and what is usual there."""
+
+    decisions: Decisions
+    usual: Array | None
 
 
 def _planned_by(policy: FactoredPolicy, numbers: int) -> bool:

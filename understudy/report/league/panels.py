@@ -14,6 +14,7 @@ from understudy.errors import InputError
 from understudy.report import charts
 from understudy.report.league.lineage import lineage
 from understudy.report.league.shares import shares_over_time
+from understudy.report.league.worth import worth
 from understudy.report.page import Panel, asset
 
 MOST = 24  # players in charts that grow with each; tables hold all
@@ -33,7 +34,7 @@ def league_panels(folder: Path) -> list[Panel]:
 
 def _panels(name: str, folder: Path, state: Values, summary: Values) -> list[Panel]:
     return [
-        _overview(name, state, summary),
+        _overview(name, folder, state, summary),
         _win_rates(name, summary),
         _curves(name, state, summary),
         _nash(name, state),
@@ -84,7 +85,7 @@ def comparison_panel(folders: Mapping[str, Path]) -> list[Panel]:
     return [Panel("Leagues compared", html, note, head=_style(), wide=True)]
 
 
-def _overview(name: str, state: Values, summary: Values) -> Panel:
+def _overview(name: str, folder: Path, state: Values, summary: Values) -> Panel:
     best = summary["players"][0]
     ahead = summary["relative_population_performance"]
     facts: list[tuple[str, charts.Cell]] = [
@@ -97,6 +98,11 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
     ]
     if ahead is not None:
         facts.append(("win rate of the league against its beginning", f"{ahead:.0%}"))
+    if (cyclic := summary.get("cyclicity")) and cyclic["n"]:
+        ends = f"{cyclic['value']:.0%} ({cyclic['low']:.0%} to {cyclic['high']:.0%})"
+        facts.append(("cyclic share: of win rates, what no rating explains", ends))
+    for product, rate in (summary.get("exact") or {}).items():
+        facts.append((f"exact best answer against the {product}", f"{rate:.1%}"))
     mains, fresh = summary["minimum_win_rate"], summary["best_response"]
     rows = [_worst(_label("worst past", main, mains), past) for main, past in mains.items() if past]
     rows += [
@@ -132,30 +138,14 @@ def _overview(name: str, state: Values, summary: Values) -> Panel:
         "it begins with the imitation or as the main agent itself. Intervals hold 95 %."
     )
     html = charts.tiles(facts) + _named(weak, history)
-    found = _finding(name, summary)
+    found = _finding(folder, summary)
     return Panel(f"League: {name}", html, note, head=_style(), wide=True, finding=found)
 
 
-def _finding(name: str, summary: Values) -> str:
-    """How the main agent stands against what the league began with, in a sentence."""
-    mains = [one for one in summary["players"] if "main" in one.get("present", ())]
-    start = [
-        one["name"] for one in summary["players"] if one["rating"] == one["low"] == one["high"]
-    ]
-    if not mains or not start:
-        return ""
-    main, first = mains[0]["name"], start[0]
-    met = [
-        rate for rate in summary["win_rates"] if (rate["player"], rate["opponent"]) == (main, first)
-    ]
-    if not met:
-        return ""
-    mean, low, high = (100 * float(met[0][part]) for part in ("mean", "low", "high"))
-    word = "beats" if low > 50 else "loses to" if high < 50 else "is level with"
-    fresh = [f"{100 * float(one['mean']):.0f} %" for one in summary["best_response"].values()]
-    weak = f"; approximate best responses to it win {' and '.join(fresh)}" if fresh else ""
-    told = f"{word} {first}, which it began as, {mean:.0f} % [{low:.0f}, {high:.0f}]"
-    return f"League {name}: {main} {told}{weak}."
+def _finding(folder: Path, summary: Values) -> str:
+    """How strong, how exploitable, by whom, and was it worth a league."""
+    told = summary.get("verdict", "")
+    return f"League {folder.name}: {told} {worth(folder, summary)}".strip() if told else ""
 
 
 def _win_rates(name: str, summary: Values) -> Panel:

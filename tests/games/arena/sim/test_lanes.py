@@ -185,7 +185,7 @@ def test_numbers_by_name_are_those_of_the_rows():
     assert world.body[:, 0, e.X].tolist() == [-r.SPAWN_X] * 9
     assert np.array_equal(world.row[:, e.BODY + e.Y], world.body[:, 1, e.Y])
     cover = r.COVER[world.layout].reshape(9, -1)
-    assert np.array_equal(world.row[:, e.COVER :], cover)
+    assert np.array_equal(world.row[:, e.COVER : e.LOADOUT], cover)
     assert world.shots.shape == (9, 2, r.MAX_SHOTS, e.SHOT) and not world.stations.any()
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.games.dota.small_matches import known_of, made_up, small_match, small_timeline
 from understudy.data import shards
-from understudy.games.dota.features import team_rating
+from understudy.games.dota.features import kept_ratings, team_rating
 from understudy.games.dota.features.team_rating import DAY, Ratings, Result, Strength, strengths
 from understudy.games.dota.sources.tables import MATCHES, PLAYERS
 
@@ -69,7 +69,18 @@ def test_the_order_of_results_does_not_matter_and_sides_are_alike(games, rng):
     turned = strengths([r._replace(won=not r.won, teams=r.teams[::-1]) for r in results])
     for number, strength in known.items():
         assert turned[number].teams == pytest.approx(-strength.teams)
-        assert turned[number][2:] == pytest.approx(strength[2:])
+        assert turned[number][2:4] == pytest.approx(strength[2:4])
+        assert turned[number].experience == pytest.approx(-strength.experience)
+
+
+def test_experience_is_by_matches_seen_of_each_side():
+    ratings = Ratings()
+    for number in range(3):
+        ratings.learn(result(number, True, (1, 2), day=number))
+    found = ratings.before(result(9, teams=(1, 3), day=9))
+    assert found.experience == pytest.approx(np.log(4)) and found.games == 0
+    assert ratings.before(result(9, teams=(1, 2), day=9)).experience == 0
+    assert (ratings.until, ratings.matches) == (result(2, True, (1, 2), day=2).end, 3)
 
 
 def test_a_team_against_itself_or_nobody_teaches_nothing_of_teams():
@@ -116,7 +127,7 @@ def test_a_survey_over_shards_knows_what_other_shards_tell(tmp_path):
             rows = tables[table.name]
             kept = np.flatnonzero(np.isin(rows["match_id"].to_numpy(), chosen))
             shards.write_shard(shards.shard_path(tmp_path, table, key), rows.take(kept))
-    found = team_rating.survey(tmp_path, list(parts))
+    found = kept_ratings.survey(tmp_path, list(parts))
     known = {}
     for key, chosen in parts.items():
         own = team_rating.from_table(found[key][team_rating.STRENGTH])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.games.dota.small_matches import blank_samples
-from understudy.data.stats import logistic
+from understudy.data.stats import Estimate, logistic
 from understudy.errors import InputError
-from understudy.games.dota.features.samples import Samples
+from understudy.games.dota.features.samples import ALL_NAMES, Samples
 from understudy.games.dota.value.checkpoint import NAMES, ValueModel
 from understudy.games.dota.value.drift import RANGED, drift, ranges, verdict, watch
 from understudy.games.dota.value.linear import Linear
@@ -15,21 +15,19 @@ from understudy.games.dota.value.symmetric import symmetric
 
 
 @pytest.mark.parametrize(
-    ("matches", "slope", "excess_low", "word"),
+    ("matches", "slope", "helps", "word"),
     [
-        (29, (0.1, 0.2), 9.0, "too few to say (29 of 30)"),
-        (30, (0.9, 1.1), -0.1, "trust"),
-        (30, (0.5, 0.74), -0.1, "do not trust: train again on this patch"),
-        (30, (0.5, 0.75), -0.1, "calibrate: too sure"),
-        (30, (1.26, 1.9), -0.1, "do not trust: train again on this patch"),
-        (30, (1.25, 1.9), -0.1, "calibrate: too timid"),
-        (30, (0.9, 0.99), -0.1, "calibrate: too sure"),
-        (30, (1.0, 1.2), 0.0, "trust"),
-        (30, (0.9, 1.1), 0.01, "calibrate: too sure"),
+        (29, (0.15, 0.1, 0.2), True, "too few to say (29 of 30)"),
+        (30, (1.0, 0.9, 1.1), False, "trust"),
+        (30, (0.6, 0.5, 0.74), False, "do not trust: train again on this patch"),
+        (30, (0.6, 0.5, 0.75), True, "calibrate: too sure"),
+        (30, (1.5, 1.26, 1.9), True, "do not trust: train again on this patch"),
+        (30, (1.5, 1.25, 1.9), True, "calibrate: too timid"),
+        (30, (1.5, 1.25, 1.9), False, "trust"),
     ],
 )
-def test_verdicts_at_their_borders(matches, slope, excess_low, word):
-    assert verdict(matches, *slope, excess_low) == word
+def test_verdicts_at_their_borders(matches, slope, helps, word):
+    assert verdict(matches, Estimate(*slope), helps) == word
 
 
 def watched(matches=40, rows=3, patches=(57, 58), seed=0):
@@ -84,14 +82,37 @@ def test_a_line_per_patch_by_hand():
     assert again[0]["slope"] == first["slope"] and again[0]["slope_low"] != first["slope_low"]
 
 
-def test_matches_draw_together_whatever_their_length():
-    """A match with more rows weighs no more."""
+def test_matches_draw_together_and_rows_weigh_alike():
+    """Every row thrice is the same; a few matches thrice as long are not."""
     rows = watched(60, patches=(57,))
-    more = rows.where(np.concatenate([np.arange(len(rows)), np.flatnonzero(rows.match_id < 9)] * 2))
     value = model({})
-    (one,), (other,) = (drift(part, value.chance(part), {}, draws=10) for part in (rows, more))
-    for name in ("slope", "slope_low", "excess", "excess_high", "matches"):
-        assert other[name] == pytest.approx(one[name], rel=1e-6)
+    thrice = rows.where(np.tile(np.arange(len(rows)), 3))
+    longer = rows.where(np.r_[np.arange(len(rows)), np.tile(np.flatnonzero(rows.match_id < 9), 2)])
+    (one,), (same,), (other,) = (
+        drift(part, value.chance(part), {}, draws=10) for part in (rows, thrice, longer)
+    )
+    for name in ("slope", "slope_low", "excess", "calibrating", "calibrating_error", "matches"):
+        assert same[name] == pytest.approx(one[name], rel=1e-6)
+    assert other["matches"] == 60 and other["slope"] != pytest.approx(one["slope"], rel=1e-3)
+
+
+def test_calibrating_is_advised_where_it_helps_matches_left_out():
+    rng = np.random.default_rng(1)
+    score = rng.normal(0, 2, 900).repeat(3)
+    won = (rng.random(900) < logistic(score[::3])).repeat(3).astype(float)
+    rows = blank_samples(np.arange(900).repeat(3), {"y_win": won}, t=60)
+    (right,) = drift(rows, logistic(score), {}, draws=50)
+    (timid,) = drift(rows, logistic(score / 1.3), {}, draws=50)
+    assert right["verdict"] == "trust" and right["calibrating"] < 2 * right["calibrating_error"]
+    assert timid["verdict"] == "calibrate: too timid" and timid["calibrating"] > 0
+
+
+def test_changes_are_watched_as_well_as_levels():
+    rows = watched()
+    rows.features[:, ALL_NAMES.index("gold_adv_change_1")] = 500
+    value = model(ranges(rows))
+    rows.features[3, ALL_NAMES.index("gold_adv_change_1")] = 501
+    assert value.out_of_range(rows) == ["gold_adv_change_1 is beyond the 500 to 500 of training"]
 
 
 def test_what_a_model_was_trained_on_is_not_watched(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.data.stats import logistic, logit
+from understudy.data.stats import Estimate, logistic, logit
 from understudy.games.dota.features.samples import ALL_NAMES, Samples
 from understudy.games.dota.value import calibration, drift, metrics
 from understudy.games.dota.value.linear import fit_linear, fit_logistic
@@ -110,7 +110,7 @@ def test_a_bias_is_believed_only_where_it_is_clear():
     ("slope", "word"), [(1.0, "trust"), (0.8, "calibrate: too sure"), (0.4, "do not trust")]
 )
 def test_the_monitor_says_when_not_to_trust(slope, word):
-    assert drift.verdict(10, 1, 1, 0) == "too few to say (10 of 30)"
+    assert drift.verdict(10, Estimate(1, 1, 1), False) == "too few to say (10 of 30)"
     won, predicted, _, match = rows_of(3000, slope=slope)
 
     features = np.zeros((len(won), len(ALL_NAMES)), np.float32)

@@ -109,7 +109,7 @@ def test_drift_of_a_model_on_another_runs_matches(run, tmp_path):
     assert understudy("encode dota --workers 0 --quiet", "--out", other).code == 0
     model = run / "models/value-quick"
     judged = json.loads(understudy("drift dota --json --model", model, "--out", other).out)
-    # Another world, but made-up matches share their numbers: 90 of them were trained on.
+    # Another world, but made-up matches share their numbers: 90 of them were learnt from.
     assert judged["trained_on"] == ["7.37", "7.38"] and judged["left_out"] == 90
     assert {line["patch"] for line in judged["drift"]} <= {"7.36", "7.37", "7.38"}
     assert sum(line["matches"] for line in judged["drift"]) == 120 - 90

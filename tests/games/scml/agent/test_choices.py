@@ -1,6 +1,8 @@
 """Between choices and offers, and between scores and orders, by search and by hand."""
 
+from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from understudy.games.scml.agent import l3_offers as l3
+from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint
 from understudy.games.scml.agent.l4_priorities import priorities, teacher_scores
-from understudy.games.scml.domain import DAYS
+from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy
+from understudy.games.scml.domain import DAYS, NUM_GOALS
 from understudy.games.scml.view import features as f
+from understudy.games.scml.view.columns import NUM_FACTS
 
 SCHEMES = ("residual", "direct")
 
@@ -101,3 +106,11 @@ def test_the_teacher_likes_what_is_soon_dear_useful_and_late():
         0.8 + 2 * 0.5 + 1.5 + 0.5 * 0.4
     )
     assert score(ahead=0.2, gain=0.5, safe_share=1, round=0.4) == pytest.approx(0.2)
+
+
+def test_weights_without_l2_have_no_goals_for_any_number_of_days():
+    shipped = read_checkpoint(SHIPPED)
+    layers = {name: layer for name, layer in shipped.layers.items() if name != "l2"}
+    policy = HRLPolicy(Checkpoint(layers, replace(shipped.about, goals=False)))
+    columns = SimpleNamespace(facts=np.zeros((3, NUM_FACTS)))
+    assert policy.goals(columns, None).tolist() == [[0.0] * NUM_GOALS] * 3

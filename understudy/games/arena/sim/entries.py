@@ -17,7 +17,11 @@ SHOT_X, SHOT_Y, SHOT_VX, SHOT_VY, LIFE, SHOT = range(6)
 SHOTS = 2 * BODY
 STATIONS = SHOTS + 2 * r.MAX_SHOTS * SHOT
 COVER = STATIONS + len(r.STATIONS)
-ROW = COVER + 4 * r.NUM_COVER
+# What both players carry, a number from 1 on in the variant with loadouts and 0 otherwise; and what
+# each knows of the other's, 0 until it has been in sight.
+LOADOUT = COVER + 4 * r.NUM_COVER
+KNOWN = LOADOUT + 2
+ROW = KNOWN + 2
 # Entries of a match's clock. EVENTS are two, one per player, as bits of rules.EVENTS.
 SEED, STEP, LAYOUT, STATUS, EVENTS, CLOCK = 0, 1, 2, 3, 4, 6
 # What a step passes from rule to rule; two each, one per player. HITS are those a player landed,

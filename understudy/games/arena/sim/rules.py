@@ -37,6 +37,12 @@ SHOT_RADIUS: Final = 0.1
 SHOT_STEPS: Final = 14
 MAX_SHOTS: Final = 5  # in the air per player: SHOT_STEPS / FIRE_COOLDOWN, rounded up
 
+# Loadouts, of the variant that has them (`loadouts/`): the shots of each hurt the one named before
+# it more, in a circle, so that three of them kill rather than four: who is first of two equals to
+# land three before the other lands four wins 65.6 % of the time.
+LOADOUTS: Final = ("steel", "flame", "frost")
+STRONG_DAMAGE: Final = 34
+
 REACH: Final = 1.25  # from a station
 HOLD_STEPS: Final = 10
 HEALTH_PACK: Final = 40

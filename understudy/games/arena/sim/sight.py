@@ -9,7 +9,9 @@ from understudy.games.arena.sim.entries import (
     BODY,
     HEALTH,
     IN_REACH,
+    KNOWN,
     LIFE,
+    LOADOUT,
     MAGAZINE,
     RESERVE,
     SEEN_X,
@@ -45,6 +47,8 @@ def look(m, on):  # type: ignore[no-untyped-def]
         for field in range(4):
             now, then = load(m, enemy + X + field), load(m, me + SEEN_X + field)
             store(m, me + SEEN_X + field, where(seen, now, then))
+        carried, known = load(m, LOADOUT + 1 - p), load(m, KNOWN + p)
+        store(m, KNOWN + p, where(seen, carried, known))
         age = load(m, me + AGE)
         store(m, me + AGE, where(seen, 0.0, where(on, age + 1.0, age)))
 

@@ -22,6 +22,7 @@ from understudy.games.arena.sim.entries import (
     HOLD,
     IN_REACH,
     LIFE,
+    LOADOUT,
     MAGAZINE,
     RELOAD,
     RELOADS,
@@ -258,7 +259,11 @@ def _shoot(m, me, shot, here):  # type: ignore[no-untyped-def]
 @kernel
 def hurt(m, p, notes):  # type: ignore[no-untyped-def]
     """Take damage; whether that was the end."""
-    health = load(m, p * BODY + HEALTH) - r.DAMAGE * load(notes, HITS + 1 - p)
+    mine, theirs = load(m, LOADOUT + p), load(m, LOADOUT + 1 - p)
+    ahead = theirs - mine  # of the enemy's loadout, round the circle
+    strong = (mine > 0.0) & ((ahead == 1.0) | (ahead == 1.0 - len(r.LOADOUTS)))
+    damage = where(strong, r.STRONG_DAMAGE, r.DAMAGE)
+    health = load(m, p * BODY + HEALTH) - damage * load(notes, HITS + 1 - p)
     store(m, p * BODY + HEALTH, health)
     dead = health <= 0.0
     happens(notes, 1 - p, dead, r.KILLED)

@@ -89,6 +89,19 @@ class World:
         """Steps until each station is ready, [N, 4]: a copy."""
         return self.row[:, e.STATIONS : e.COVER]
 
+    @property
+    def loadouts(self) -> Ints:
+        """Each player's own loadout and what it knows of the enemy's, [N, 2, 2]; 0 is none."""
+        both = self.blocks[:, e.LOADOUT :].transpose(0, 2, 1).reshape(-1, 2, 2)
+        return both[: self.num_matches].transpose(0, 2, 1).astype(np.int64)
+
+    def arm(self, which: Any, slot: Any, loadouts: Any) -> None:
+        """Choose loadouts for these players: counts before their first step, and never after."""
+        which, slot = np.asarray(which), np.broadcast_to(slot, np.shape(which))
+        early = self.steps[which] == 0
+        which, slot, chosen = which[early], slot[early], np.asarray(loadouts)[early]
+        self.blocks[which // LANES, e.LOADOUT + slot, which % LANES] = chosen
+
     def reset(self, seeds: Any, slots: Any = None) -> None:
         """Begin a match of each seed, in these slots (all by default)."""
         chosen = np.arange(self.num_matches) if slots is None else np.asarray(slots)
@@ -121,7 +134,8 @@ class World:
     def restore(self, state: dict[str, Array]) -> None:
         """Go on from there."""
         rows = np.zeros((len(self._view), e.ROW))
-        rows[: self.num_matches] = state["row"]
+        known = state["row"]  # without loadouts, where it was put away before there were any
+        rows[: self.num_matches, : known.shape[1]] = known
         self.blocks[:] = rows.reshape(-1, LANES, e.ROW).transpose(0, 2, 1)
         self.clock[:], self.view[:] = state["clock"], state["view"]
         self.reward[:] = state["reward"]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from understudy.data.arrays import Floats
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota import facts
+from understudy.games.dota.features import kept_ratings
 from understudy.games.dota.features import team_rating as strength
 from understudy.games.dota.features.encode import all_features
 from understudy.games.dota.features.inventory import GoldEstimate
@@ -28,7 +28,7 @@ from understudy.games.dota.sources.match_files import read_logs
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value import checkpoint
 
-SHIPPED = Path(str(files("understudy.games.dota").joinpath("shipped")))
+SHIPPED = kept_ratings.SHIPPED
 """Models that come with the program; `docs/log.md` says how they were made."""
 
 
@@ -44,11 +44,9 @@ class Models:
 
 def load_models(folder: Path | None = None) -> Models:
     """From a run's `models`, or those that come with the program."""
-    folders = {"value": SHIPPED, "items": SHIPPED, "wards": SHIPPED}
+    folders = {"value": value_folder(folder), "items": SHIPPED, "wards": SHIPPED}
     if folder is not None:
-        folders = {name: folder / name for name in folders}
-        if not folders["value"].is_dir() and (folder / "value-time").is_dir():
-            folders["value"] = folder / "value-time"
+        folders |= {name: folder / name for name in ("items", "wards")}
     wards, life = recipes.load_wards(folders["wards"] / recipes.WARDS_FILE)
     return Models(
         checkpoint.load(folders["value"] / checkpoint.MODEL_FILE),
@@ -58,13 +56,21 @@ def load_models(folder: Path | None = None) -> Models:
     )
 
 
+def value_folder(models: Path | None) -> Path:
+    """Where the value model lies in a run's `models`, or the one that comes with the program."""
+    if models is None:
+        return SHIPPED
+    other = models / "value-time"
+    return other if other.is_dir() and not (models / "value").is_dir() else models / "value"
+
+
 @dataclass(frozen=True)
 class MatchContext:
     """One match that has minutes, and all that is worked out from it."""
 
     tables: Mapping[str, pa.Table]
     strength: strength.Strength | None
-    """By earlier matches; None where they are not at hand."""
+    """By earlier matches of the run, or those that the model's ratings know; None: by neither."""
 
     @cached_property
     def outline(self) -> dict[str, Any]:
@@ -114,22 +120,28 @@ class MatchContext:
         return known.name if known else f"hero {number}"
 
 
-def open_match(match: str) -> MatchContext:
-    """MATCH as people give it: a file of OpenDota, or RUN/NUMBER of a recorded one."""
+def open_match(match: str, models: Path | None = None) -> MatchContext:
+    """MATCH as people give it: a file of OpenDota, or RUN/NUMBER of a recorded one.
+
+    A file's teams are as strong as the ratings beside the value model of `models` say.
+    """
     path = Path(match)
     if path.is_file():
-        return _from_file(path)
+        return _from_file(path, kept_ratings.of_model(value_folder(models)))
     if path.name.isdigit() and path.parent.is_dir():
         return recorded(Run(path.parent), int(path.name))
     raise InputError(f"'{match}' is neither a match file nor RUN/NUMBER of a recorded match")
 
 
-def _from_file(path: Path) -> MatchContext:
+def _from_file(path: Path, ratings: strength.Ratings | None) -> MatchContext:
     words = []
     for batch in read_logs(path):
         words += batch.rejected
         if len(minutes := batch.tables["state_team_minute"]):
-            return _context_of(batch.tables, minutes["match_id"][0].as_py(), None)
+            number = minutes["match_id"][0].as_py()
+            (own,) = (one for one in strength.results_of(batch.tables) if one.number == number)
+            known = kept_ratings.strength_in(ratings, own) if ratings else None
+            return _context_of(batch.tables, number, known)
     raise InputError(words[0] if words else f"{path} holds no match")
 
 
@@ -143,7 +155,7 @@ def recorded(run: Run, number: int) -> MatchContext:
             shard = keys[-1]
     if shard is None:
         raise InputError(f"{run.recordings} holds no match {number}")
-    known = strength.survey(run.recordings, keys)[shard][strength.STRENGTH]
+    known = kept_ratings.survey(run.recordings, keys)[shard][strength.STRENGTH]
     tables = {
         table.name: shards.read_shard(shards.shard_path(run.recordings, table, shard), table)
         for table in RECORDINGS

@@ -45,7 +45,7 @@ def _columns() -> tuple[Column, ...]:
     )
 
 
-VALUE = Table("dota", "value", 1, "understudy encode dota", _columns())
+VALUE = Table("dota", "value", 2, "understudy encode dota", _columns())
 
 
 def all_features(match: Timeline, known: Mapping[int, team_rating.Strength]) -> dict[str, Any]:

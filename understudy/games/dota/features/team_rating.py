@@ -6,15 +6,13 @@ A team's variance grows with the days it has not been seen, so that old results 
 """
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from understudy.data import shards
 from understudy.games.dota.features.timeline import Timeline
 from understudy.games.dota.sources.tables import MATCHES, PLAYERS
 
@@ -32,6 +30,8 @@ class Strength(NamedTuple):
     """Variance of the difference between the teams; small after many matches."""
     games: float
     """Matches seen of the team that was seen less."""
+    experience: float = 0.0
+    """log(1 + matches seen) of Radiant's team less that of Dire's; 0 where either is unknown."""
 
 
 NAMES = {
@@ -39,6 +39,7 @@ NAMES = {
     "strength_heroes": "heroes",
     "strength_unsure": "unsure",
     "strength_games": "games",
+    "strength_experience": "experience",
 }
 """Features, and what they are called here."""
 
@@ -72,6 +73,20 @@ class Ratings:
     last_result: dict[Any, int] = field(default_factory=dict)
     """When a team's last result was, Unix seconds."""
     games: dict[Any, int] = field(default_factory=dict)
+    until: int = 0
+    """When the last match that was learnt from ended, Unix seconds."""
+    matches: int = 0
+    """How many were learnt from."""
+
+    def copy(self) -> "Ratings":
+        """Ratings that learn on by themselves."""
+        return replace(
+            self,
+            mean=dict(self.mean),
+            variance=dict(self.variance),
+            last_result=dict(self.last_result),
+            games=dict(self.games),
+        )
 
     def before(self, match: Result) -> Strength:
         """What is known of a match that has yet to begin."""
@@ -85,10 +100,12 @@ class Ratings:
             heroes,
             sum(self.variance.get(who, self.team_variance) for who, _ in teams),
             float(min(self.games.get(who, 0) for who, _ in teams)),
+            sum(sign * float(np.log1p(self.games.get(who, 0))) for who, sign in teams),
         )
 
     def learn(self, match: Result) -> None:
         """Take in a result."""
+        self.until, self.matches = max(self.until, match.end), self.matches + 1
         signs = self._signs(match)
         for who, _ in signs:
             self._age(who, match.end)
@@ -152,24 +169,6 @@ def results_of(recordings: Mapping[str, pa.Table]) -> Iterator[Result]:
         number, start, seconds, won, radiant, dire = row
         lineup = tuple(heroes.get(number, [0] * 10))
         yield Result(number, start, start + seconds, won, (radiant, dire), lineup)
-
-
-def survey(folder: Path, keys: Sequence[str]) -> dict[str, dict[str, pa.Table]]:
-    """The strength before each match of a run's recordings, by shard."""
-    results: list[Result] = []
-    shard_of: dict[int, str] = {}
-    for key in keys:
-        tables = {
-            table.name: shards.read_shard(shards.shard_path(folder, table, key), table)
-            for table in (MATCHES, PLAYERS)
-        }
-        own = list(results_of(tables))
-        results += own
-        shard_of |= {result.number: key for result in own}
-    by_shard: dict[str, dict[int, Strength]] = {key: {} for key in keys}
-    for number, strength in strengths(results).items():
-        by_shard[shard_of[number]][number] = strength
-    return {key: {STRENGTH: as_table(known)} for key, known in by_shard.items()}
 
 
 STRENGTH = "strength"

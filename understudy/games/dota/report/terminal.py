@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from understudy.games.dota.report.planned import print_world
 from understudy.terminal.console import out_console
 
 if TYPE_CHECKING:  # heavy; `--help` must answer at once
@@ -51,8 +52,11 @@ def _cell(name: str, value: Any) -> str:
 
 
 def print_evaluation(evaluation: Mapping[str, Any]) -> None:
-    """Print a comparison of value models, or the scores of a policy."""
-    (print_comparison if "line_up" in evaluation else print_policy)(evaluation)
+    """Print a comparison of value models, the scores of a policy, or a world model's."""
+    if "futures" in evaluation:
+        print_world(evaluation)
+    else:
+        (print_comparison if "line_up" in evaluation else print_policy)(evaluation)
 
 
 def print_policy(evaluation: Mapping[str, Any]) -> None:
@@ -145,15 +149,38 @@ def _few_shot_tables(evaluation: Mapping[str, Any]) -> list["Table"]:
 def drift_table(evaluation: Mapping[str, Any]) -> "Table":
     """Patch by patch: loss, slope, and a verdict."""
     title = "is it still right? (slope 1: leads mean what they meant; below: it is too sure)"
-    table = _table(title, "patch", "matches", "log\nloss", "slope", "beyond\nrange", "verdict")
+    table = _table(
+        title, "patch", "matches", "log\nloss", "slope", "fit\nsaves", "beyond\nrange", "verdict"
+    )
     table.columns[-1].justify = "left"
     for row in evaluation["drift"]:
         slope = f"{row['slope']:.2f} ({row['slope_low']:.2f} to {row['slope_high']:.2f})"
         share = f"{row['out_of_range']:.1%}"
         loss = _short(row["log_loss"])
         patch = f"{row['patch']} {row['part']}" if "part" in row else row["patch"]
-        table.add_row(patch, f"{row['matches']:,}", loss, slope, share, row["verdict"])
+        table.add_row(patch, f"{row['matches']:,}", loss, slope, _saved(row), share, row["verdict"])
     return table
+
+
+def _saved(row: Mapping[str, Any]) -> str:
+    """What calibrating takes off the log loss of matches left out of its fit."""
+    if not row.get("calibrating_error"):
+        return "-"
+    return f"{row['calibrating']:+.4f}".replace("0.", ".")
+
+
+def print_calibration(made: Mapping[str, Any]) -> None:
+    """What was changed, and why."""
+    gain = f"{made['gain']:+.4f} ± {made['gain_error']:.4f}".replace("0.", ".")
+    print(f"{made['matches']:,} matches", end="")
+    print(f", {made['left_out']:,} of training left out" if made["left_out"] else "")
+    print(f"calibrating takes {gain} off the log loss of matches left out of its fit")
+    if made["slope"] == 1 and made["shift"] == 0:
+        print("not shown to help, so chances stay as they are")
+    else:
+        print(f"log odds times {made['slope']:.3f}, plus {made['shift']:+.3f}")
+    for label, amount in made["biases"].items():
+        print(f"{label}: {amount:+.0f}")
 
 
 def _table(title: str, first: str, *others: str) -> "Table":

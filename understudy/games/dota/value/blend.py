@@ -32,6 +32,11 @@ class Best:
         """Both parts."""
         return Blend(self.linear.fit(train.begun(), val, seed), self.trees.fit(train, val, seed))
 
+    def refit(self, fitted: Fitted, known: Samples, seed: int) -> Fitted:
+        """The regression on more matches; the trees, which need some to stop by, stay."""
+        assert isinstance(fitted, Blend)
+        return Blend(self.linear.fit(known.begun(), known, seed), fitted.trees)
+
     def quick(self) -> "Best":
         """With fewer trees."""
         return replace(self, trees=replace(self.trees, rounds=20, rate=0.3))

@@ -109,19 +109,34 @@ SURE = 1.64
 
 def cautious(won: Floats, chance: Floats, weight: Floats, match_id: Ints) -> Calibration:
     """`shrunk`, if it helps matches left out of the fit by more than luck explains; else none."""
+    gain, error = gain_left_out(won, chance, weight, match_id)
+    return (shrunk if gain > SURE * error else none)(won, chance, weight, match_id)
+
+
+def gain_left_out(
+    won: Floats, chance: Floats, weight: Floats, match_id: Ints
+) -> tuple[float, float]:
+    """What `shrunk` takes off the loss of matches left out of its fit, and one standard error.
+
+    Both are means over rows by their weight.
+    """
     numbers, match = np.unique(match_id, return_inverse=True)
     gain = np.zeros(len(won))
     for fold in range(FOLDS):
         held = match % FOLDS == fold  # whole matches, never some of their rows
         if held.all() or not held.any():
-            return none(won, chance, weight, match_id)
+            return 0.0, 0.0  # nothing can be left out
         fitted = shrunk(won[~held], chance[~held], weight[~held], match_id[~held])
         before, after = chance[held], fitted(chance[held])
         gain[held] = log_losses(won[held], before) - log_losses(won[held], after)
     by_match = np.bincount(match, weight * gain)
     error = by_match.std(ddof=1) * np.sqrt(len(numbers))  # of the sum over matches
-    helps = by_match.sum() > SURE * error
-    return (shrunk if helps else none)(won, chance, weight, match_id)
+    return float(by_match.sum() / weight.sum()), float(error / weight.sum())
+
+
+def row_weights(match_id: Ints) -> Floats:
+    """Rows weigh alike, as in the loss that is reported, and together as many as the matches."""
+    return np.full(len(match_id), len(np.unique(match_id)) / max(len(match_id), 1))
 
 
 METHODS: dict[str, Method] = {

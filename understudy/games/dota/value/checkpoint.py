@@ -21,7 +21,7 @@ from understudy.games.dota.value.drift import ranges
 from understudy.games.dota.value.linear import Fitted, Linear
 from understudy.games.dota.value.symmetric import MAJOR, MINOR, symmetric
 
-FORMAT = 2
+FORMAT = 3
 MODEL_FILE = "model.json"
 NAMES = (*MAJOR, *MINOR)
 
@@ -49,6 +49,12 @@ class ValueModel:
     """What it was trained on."""
     feature_ranges: dict[str, tuple[float, float]]
     """The least and most it was trained on, of the features that decide most."""
+    trained_on: tuple[int, ...] = ()
+    """The matches, where it says so."""
+
+    def change(self, label: str, samples: Samples) -> Any:
+        """The expected change of a lead over the horizon, for every row, by the regression."""
+        return self.linear.predict(label, samples)
 
     def chance(self, samples: Samples) -> Any:
         """That Radiant wins, for every row."""
@@ -93,8 +99,9 @@ def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
         "matches": len(np.unique(train.match_id)),
         "seed": seed,
         "seen": ranges(train),
+        "trained_on": np.unique(train.match_id).tolist(),
     }
-    write_json(folder / MODEL_FILE, content, indent=1)
+    write_json(folder / MODEL_FILE, content)
     for label, booster in getattr(model.trees, "boosters", {}).items():
         with writing(folder / f"{label}.json") as aside:
             aside.write_bytes(booster.save_raw("json"))
@@ -125,4 +132,5 @@ def load(path: Path) -> ValueModel:
         raise InputError(
             f"{path} is no value model this program reads ({failure}). {cure}"
         ) from failure
-    return ValueModel(Linear(symmetric, weights, standard_errors), patches, feature_ranges)
+    linear = Linear(symmetric, weights, standard_errors)
+    return ValueModel(linear, patches, feature_ranges, tuple(content.get("trained_on", ())))

@@ -2,7 +2,8 @@
 
 The slope is that of the log odds: 1 where leads mean what they meant, below 1 where the model is
 too sure. `excess` is the log loss beyond what the model itself expects; both with intervals by
-match. A feature is out of range where it lies beyond anything the model was trained on.
+match. Calibrating is advised where it helps matches left out of its fit, by the same rule as
+`understudy calibrate`. A feature is out of range where it lies beyond anything trained on.
 """
 
 from dataclasses import asdict, dataclass
@@ -13,12 +14,17 @@ import numpy as np
 
 from understudy.data.arrays import Floats
 from understudy.data.runs import ModelFolder
-from understudy.data.stats import percentile, resamples_one_by_one
+from understudy.data.stats import Estimate, percentile, resamples_one_by_one
 from understudy.errors import InputError
 from understudy.games.dota import facts
 from understudy.games.dota.features.samples import Samples
 from understudy.games.dota.value import splits
-from understudy.games.dota.value.calibration import slope_and_shift
+from understudy.games.dota.value.calibration import (
+    SURE,
+    gain_left_out,
+    row_weights,
+    slope_and_shift,
+)
 from understudy.games.dota.value.metrics import log_losses
 
 if TYPE_CHECKING:
@@ -28,7 +34,11 @@ ENOUGH = 30
 """Matches below which nothing is said."""
 FAR = 0.25
 """A slope this far from 1 for certain: the model is not to be trusted before it is trained anew."""
-RANGED = ("radiant_gold_adv", "radiant_xp_adv", "gold_total", "t_min")
+RANGED = (
+    *("radiant_gold_adv", "radiant_xp_adv", "gold_total", "t_min"),
+    *(f"{what}_adv_change_{minutes}" for what in ("gold", "xp") for minutes in (1, 3, 5)),
+)
+"""Levels, and how fast they change."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,9 @@ class Drift:
     slope: float
     slope_low: float
     slope_high: float
+    calibrating: float
+    """What calibrating takes off the log loss of matches left out of its fit."""
+    calibrating_error: float
     out_of_range: float
     """Share of rows beyond the training range."""
     verdict: str
@@ -79,11 +92,11 @@ def drift(
 def watch(model: "ValueModel", samples: Samples, folder: Path, seed: int = 0) -> dict[str, Any]:
     """A trained model's drift on samples of any run, without the matches it was trained on.
 
-    `folder` is the model's own, where its split says which those are.
+    The model says which those are; in its `folder` its split may, too.
     """
     path = ModelFolder(folder).splits / "train.txt"
     trained = list(splits.numbers_in(path)) if path.is_file() else []
-    known = np.isin(samples.match_id, np.array(trained, np.int64))
+    known = np.isin(samples.match_id, np.array([*trained, *model.trained_on], np.int64))
     fresh = samples.where(~known).begun()
     if not len(fresh):
         raise InputError("all matches of this run were trained on; drift needs others")
@@ -106,7 +119,7 @@ def _of_one(
     loss = log_losses(won, chance)
     expected = log_losses(chance, chance)  # the entropy: what a calibrated model would lose
     numbers, match = np.unique(samples.match_id, return_inverse=True)
-    weight = samples.weights()
+    weight = row_weights(samples.match_id)
 
     # Normal priors of variance 1 keep the slope finite where a resample is one-sided.
     def figures(weight: Floats) -> tuple[float, float]:
@@ -116,6 +129,7 @@ def _of_one(
     drawn = resamples_one_by_one(len(numbers), draws, seed)
     again = np.array([figures(weight * often[match]) for often in drawn])  # whole matches redrawn
     slope, excess = map(percentile, figures(weight), again.T)
+    gain, error = gain_left_out(won, chance, weight, samples.match_id)
     outside = np.zeros(len(samples), bool)
     for feature, (least, most) in feature_ranges.items():
         values = samples.column(feature)
@@ -130,17 +144,19 @@ def _of_one(
         slope=slope.value,
         slope_low=slope.low,
         slope_high=slope.high,
+        calibrating=gain,
+        calibrating_error=error,
         out_of_range=float(outside.mean()),
-        verdict=verdict(len(numbers), slope.low, slope.high, excess.low),
+        verdict=verdict(len(numbers), slope, gain > SURE * error),
     )
 
 
-def verdict(matches: int, slope_low: float, slope_high: float, excess_low: float) -> str:
-    """In words."""
+def verdict(matches: int, slope: Estimate, helps: bool) -> str:
+    """In words; `helps`: calibrating was shown to."""
     if matches < ENOUGH:
         return f"too few to say ({matches} of {ENOUGH})"
-    if slope_high < 1 - FAR or slope_low > 1 + FAR:
+    if slope.high < 1 - FAR or slope.low > 1 + FAR:
         return "do not trust: train again on this patch"
-    if slope_high < 1 or slope_low > 1 or excess_low > 0:
-        return "calibrate: too sure" if slope_high < 1 or excess_low > 0 else "calibrate: too timid"
+    if helps:
+        return f"calibrate: too {'sure' if slope.value < 1 else 'timid'}"
     return "trust"

@@ -8,22 +8,24 @@ import time
 import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from understudy.data.arrays import Floats
+from understudy.data.arrays import Bools, Floats
 from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import ModelFolder, Run
 from understudy.data.shards import whole_shards
 from understudy.data.stats import paired_difference, percentile
 from understudy.errors import InputError
 from understudy.games.dota.facts import patch_name
+from understudy.games.dota.features import kept_ratings
 from understudy.games.dota.features.encode import VALUE
 from understudy.games.dota.features.samples import Samples, read_samples
+from understudy.games.dota.sources.tables import MATCHES, PLAYERS
 from understudy.games.dota.value import metrics, splits
 from understudy.games.dota.value.blend import Best
-from understudy.games.dota.value.calibration import METHODS, bias
+from understudy.games.dota.value.calibration import METHODS, bias, row_weights
 from understudy.games.dota.value.checkpoint import MODEL_FILE, load, save
 from understudy.games.dota.value.drift import drift, ranges
 from understudy.games.dota.value.linear import CHANGES, Constant, Fitted, Model, Seven
@@ -64,6 +66,9 @@ class ValueRecipe:
     test: int | None = None
     """The patch to test on, by OpenDota's number, whatever `split` says. None: as `split` says."""
     models: Mapping[str, Model] = field(default_factory=_compared_models)
+    refit: Literal["no", "all"] = "no"
+    """all: our regression is fitted once more, on tuning and test matches as well, after it was
+    judged; for use, as nothing is left to judge it on."""
     turns: int = 20
     """Draws of few matches for each size of the few-shot curve. Up: smoother, slower."""
 
@@ -73,7 +78,13 @@ class ValueRecipe:
     def settings(self) -> dict[str, Any]:
         """Everything but the description."""
         models = {name: _settings_of(model) for name, model in self.models.items()}
-        return {"split": self.split, "test": self.test, "turns": self.turns, "models": models}
+        return {
+            "split": self.split,
+            "test": self.test,
+            "turns": self.turns,
+            "refit": self.refit,
+            "models": models,
+        }
 
     def with_options(self, name: str, options: TrainOptions) -> "ValueRecipe":
         """It may test on another patch."""
@@ -83,8 +94,10 @@ class ValueRecipe:
         """The samples, and the files that split them where a person wrote some."""
         import_xgboost()  # before anything is written
         samples = whole_shards(run.samples, [VALUE])
+        recordings = whole_shards(run.recordings, [MATCHES, PLAYERS])  # for ratings of teams
         by_files = self.split == "files" and self.test is None
-        return {"samples": samples, "splits": splits.split_files(run.splits) if by_files else []}
+        files = splits.split_files(run.splits) if by_files else []
+        return {"samples": samples, "recordings": recordings, "splits": files}
 
     def fit(self, job: TrainingJob) -> dict[str, Any]:
         """The evaluation of all models; it and our best lie in the job's folder afterwards."""
@@ -103,15 +116,27 @@ class ValueRecipe:
             fitted[name] = model.fit(start, val.begun(), seed)
             if progress:
                 progress(number, len(self.models) + 1, {})
-        save(out, fitted[OURS], train, seed)
-        evaluation = judge(fitted, test, seed)
+        own = self.models[OURS]
+        scored = val.begun()
+        chance = fitted[OURS].predict("y_win", scored)  # before it may learn from these matches
+        evaluation: dict[str, Any] = {"val": _scored(scored, chance)}
+        watched = _drift("validation", chance, scored, train, seed)
+        evaluation |= judge(fitted, test, seed)
+        begun = test.begun()
+        chance = fitted[OURS].predict("y_win", begun)
         evaluation |= {
-            "few_shot": few_shot(fitted[OURS], test, seed, self.turns),
-            "drift": _drift(fitted[OURS], train, val, test, seed),
+            "few_shot": self._few_shot(fitted[OURS], test, job),
+            "drift": watched + _drift("test", chance, begun, train, seed),
             "split": _described(known, split),
             "steps": len(self.models),
-            "seconds": round(time.perf_counter() - began, 1),
         }
+        if self.refit == "all" and isinstance(own, Best):
+            train = known.of(np.concatenate([split.train, split.val, split.test]))
+            fitted[OURS] = own.refit(fitted[OURS], train, seed)
+        save(out, fitted[OURS], train, seed)
+        if results := kept_ratings.recorded_results(job.run.recordings):
+            kept_ratings.save(out, kept_ratings.learnt(results, kept_ratings.shipped()))
+        evaluation["seconds"] = round(time.perf_counter() - began, 1)
         if progress:
             progress(len(self.models) + 1, len(self.models) + 1, {})
         write_json(ModelFolder(out).evaluation, evaluation)
@@ -119,13 +144,23 @@ class ValueRecipe:
 
     def judge(self, job: TrainingJob, split: str) -> dict[str, Any]:
         """How good the model's chances are on the matches of one part of its split."""
+        if split == "val" and (done := read_evaluation(job.out)) is not None and "val" in done:
+            return {split: done["val"]}  # the model as it is may have learnt from them since
         matches = splits.read_split(ModelFolder(job.out).splits)
         begun = read_samples(job.run.samples).of(getattr(matches, split)).begun()
         if not len(begun):
             raise InputError(f"{job.run.samples} holds none of the matches to {split} on")
-        chance = load(job.out / MODEL_FILE).chance(begun)
-        scores = _chance_scores(begun, chance, metrics.log_losses(begun.labels["y_win"], chance))
-        return {split: {"rows": len(begun), **scores}}
+        model = load(job.out / MODEL_FILE)
+        if split == "test" and np.isin(begun.match_id, model.trained_on).any():
+            raise InputError(f"{job.out} has learnt from its test since (refit=all)")
+        return {split: _scored(begun, model.chance(begun))}
+
+    def _few_shot(self, model: Fitted, test: Samples, job: TrainingJob) -> list[dict[str, Any]]:
+        """By draws, or as a person's files draw them."""
+        if self.split == "files" and self.test is None:
+            drawn = splits.read_few_shot(job.run.splits)
+            return few_shot_of_files(model, test, drawn)
+        return few_shot(model, test, job.seed, self.turns)
 
     def _split(self, known: Samples, run: Run) -> Split:
         if self.split == "patch" or self.test is not None:
@@ -198,6 +233,11 @@ def judge(fitted: Mapping[str, Fitted], test: Samples, seed: int) -> dict[str, A
     }
 
 
+def _scored(begun: Samples, chance: Floats) -> dict[str, Any]:
+    losses = metrics.log_losses(begun.labels["y_win"], chance)
+    return {"rows": len(begun), **_chance_scores(begun, chance, losses)}
+
+
 def _chance_scores(test: Samples, chance: Floats, loss: Floats) -> dict[str, float]:
     weight = test.weights()
     return {
@@ -246,21 +286,46 @@ def _turn(
     """One draw: each method's loss on the matches not drawn, less that of zero-shot."""
     drawn, _ = draw(numbers, size, seed, turn)
     few = np.isin(begun.match_id, drawn)
+    return _calibrated(begun, chance, guesses, few, ~few)
+
+
+def few_shot_of_files(
+    model: Fitted, test: Samples, drawn: Mapping[int, tuple[Any, Any]]
+) -> list[dict[str, Any]]:
+    """The same for one draw of each size, as `test_calib_N` and `test_eval_N` say."""
+    begun = test.begun()
+    chance = model.predict("y_win", begun)
+    guesses = {label: model.predict(label, begun) for label in CHANGES}
+    table = []
+    for size, (calibrate, evaluate) in drawn.items():
+        few, left = (np.isin(begun.match_id, part) for part in (calibrate, evaluate))
+        if not few.any() or not left.any():
+            raise InputError(f"test_calib_{size} or test_eval_{size} names no match of the test")
+        table.append(
+            {"matches": size, **_summed_up([_calibrated(begun, chance, guesses, few, left)])}
+        )
+    return table
+
+
+def _calibrated(
+    begun: Samples, chance: Floats, guesses: Mapping[str, Floats], few: Bools, left: Bools
+) -> dict[str, float]:
+    """Fitted on some matches, scored on others."""
     won = begun.labels["y_win"]
-    weight = np.full(few.sum(), size / few.sum())  # all rows together weigh as many matches
+    weight = row_weights(begun.match_id[few])
     losses = {}
-    zero = metrics.log_losses(won[~few], chance[~few])
+    zero = metrics.log_losses(won[left], chance[left])
     for name, method in METHODS.items():
-        better = method(won[few], chance[few], weight, begun.match_id[few])(chance[~few])
-        losses[name] = float((metrics.log_losses(won[~few], better) - zero).mean())
+        better = method(won[few], chance[few], weight, begun.match_id[few])(chance[left])
+        losses[name] = float((metrics.log_losses(won[left], better) - zero).mean())
     losses["zero-shot"] = float(zero.mean())
     for label, guess in guesses.items():
         truth = begun.labels[label]
         plain, shrunk = bias(truth[few], guess[few], begun.match_id[few])
         short = label.removeprefix("y_").removesuffix("_adv")
-        before = metrics.rmse(truth[~few], guess[~few])
-        losses[f"{short} bias"] = metrics.rmse(truth[~few], guess[~few] + plain) - before
-        losses[f"{short} shrunk"] = metrics.rmse(truth[~few], guess[~few] + shrunk) - before
+        before = metrics.rmse(truth[left], guess[left])
+        losses[f"{short} bias"] = metrics.rmse(truth[left], guess[left] + plain) - before
+        losses[f"{short} shrunk"] = metrics.rmse(truth[left], guess[left] + shrunk) - before
     return losses
 
 
@@ -272,12 +337,9 @@ def _summed_up(rows: list[dict[str, float]]) -> dict[str, Any]:
     }
 
 
-def _drift(model: Fitted, train: Samples, val: Samples, test: Samples, seed: int) -> list[Any]:
-    """On matches the model never saw."""
-    begun = {"validation": val.begun(), "test": test.begun()}
-    feature_ranges = ranges(train)
-    return [
-        {**line, "part": name}  # a patch may have matches in both
-        for name, part in begun.items()
-        for line in drift(part, model.predict("y_win", part), feature_ranges, seed=seed)
-    ]
+def _drift(
+    part: str, chance: Floats, begun: Samples, train: Samples, seed: int
+) -> list[dict[str, Any]]:
+    """On matches the model had not learnt from."""
+    lines = drift(begun, chance, ranges(train), seed=seed)
+    return [{**line, "part": part} for line in lines]  # a patch may have matches in both

@@ -73,6 +73,23 @@ def read_split(folder: Path) -> Split:
     return Split(*(np.array(list(numbers_in(path)), np.int64) for path in _files(folder)))
 
 
+def read_few_shot(folder: Path) -> dict[int, tuple[Ints, Ints]]:
+    """By size: the matches to calibrate on, and those to score on, as `write_split` wrote them."""
+    found = {}
+    for size in SIZES:
+        paths = _few_shot_files(folder, size)
+        if all(path.is_file() for path in paths):
+            calibrate, evaluate = (np.array(list(numbers_in(path)), np.int64) for path in paths)
+            if np.isin(calibrate, evaluate).any():
+                raise InputError(f"{paths[0]} and {paths[1].name} share a match")
+            found[size] = calibrate, evaluate
+    return found
+
+
+def _few_shot_files(folder: Path, size: int) -> list[Path]:
+    return [folder / f"test_{part}_{size}.txt" for part in ("calib", "eval")]
+
+
 _NAMES = ("train", "val", "test")
 _MOST_DIGITS = 18  # of a match number; more would not fit into 64 bits
 
@@ -80,7 +97,8 @@ _MOST_DIGITS = 18  # of a match number; more would not fit into 64 bits
 def split_files(folder: Path) -> list[Path]:
     """The files that `read_split` reads; InputError where one cannot be used."""
     read_split(folder)
-    return _files(folder)
+    few = [path for size in read_few_shot(folder) for path in _few_shot_files(folder, size)]
+    return _files(folder) + few
 
 
 def _files(folder: Path) -> list[Path]:

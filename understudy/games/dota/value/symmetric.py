@@ -25,28 +25,41 @@ MINOR = tuple(
     name
     for name in ALL_NAMES
     if name in {*names_of("items"), *names_of("vision"), *names_of("skirmish")}
-    or name in {"roshans", "aegis", "first_blood", "couriers", "strength_heroes"}
+    or name in {"roshans", "aegis", "first_blood", "couriers"}
     or (name.startswith(("gold_adv_change_", "xp_adv_change_")) and not name.endswith("_3"))
     if name not in observe.EVEN and name not in {"spent", "unspent", "big_items"}
 )
 """Features that each say little: they are held closer to 0."""
 
+LAST = 60.0
+"""The minute after which a lead grows no further in what it says; few matches last as long."""
+RANKS = (1, 2, 5)
+"""Of a side's five by gold, each beside the other side's of the same rank."""
+
 
 def symmetric(samples: Samples) -> Floats:
     """Columns that change their sign when the sides swap, the ones that matter most first."""
     minute = samples.column("t_min")
-    late, safe = minute / 30, np.maximum(minute, 1.0)  # half hours; never a division by 0
+    # Half hours, but a lead says no more after LAST than then; never a division by 0.
+    late, safe = np.minimum(minute, LAST) / 30, np.maximum(minute, 1.0)
+    early, root = np.exp(-minute / 15), np.sqrt(safe)
     parts = []
     for name in ("gold", "xp"):
         # A lead means another thing by time: total, growing, per minute, and in between.
         lead = samples.column(f"radiant_{name}_adv") / 1000
-        parts += [lead, lead * late, lead / safe, lead / np.sqrt(safe)]
+        parts += [lead, lead * late, lead / safe, lead / root]
         parts.append(samples.column(f"{name}_adv_change_3") / 1000)
     parts.append(sum_of(samples, ("towers_1", "towers_2", "towers_3", "towers_4")))
     parts.append(sum_of(samples, ("barracks_melee", "barracks_range")))
     # What was known of the teams before may matter more early than late: the fit decides.
-    strength = samples.column("strength_teams")
-    parts += [strength, strength * np.exp(-minute / 15), strength * late]
+    for name in ("strength_teams", "strength_heroes"):
+        strength = samples.column(name)
+        parts += [strength, strength * early, strength * late]
+    # A team often seen is better than one that was not, whatever its rating has learnt of it.
+    experience = samples.column("strength_experience")
+    parts += [experience, experience * early]
+    # Whether the gold lies with those who carry or with those who support.
+    parts += [samples.column(f"gold_rank_{rank}") / 1000 / root for rank in RANKS]
     major = np.stack(parts, axis=1)
     return np.concatenate([major, samples.columns(MINOR).astype(np.float64)], axis=1)
 
@@ -55,6 +68,8 @@ MAJOR = (
     *("gold", "gold x time", "gold / time", "gold / root of time", "gold change"),
     *("xp", "xp x time", "xp / time", "xp / root of time", "xp change"),
     *("towers", "barracks", "strength", "strength early", "strength x time"),
+    *("heroes", "heroes early", "heroes x time", "experience", "experience early"),
+    *(f"gold of rank {rank} / root of time" for rank in RANKS),
 )
 """What the first columns are, for people."""
 
@@ -72,6 +87,8 @@ class Symmetric:
     """Weight of the prior in matches. Up: nearer to even."""
     tighter: float = 16.0
     """How much more the prior weighs for minor features."""
+    labels: tuple[str, ...] = CHANGES
+    """The changes it predicts beside the chance."""
 
     def fit(self, train: Samples, val: Samples, seed: int) -> Fitted:
         """Columns are brought to a root mean square of 1 before they are penalised."""
@@ -82,7 +99,7 @@ class Symmetric:
         penalty = self.ridge * np.where(np.arange(known.shape[1]) < len(MAJOR), 1.0, self.tighter)
         won = fit_logistic(known, train.labels["y_win"], weight, penalty)
         changes = {
-            label: fit_linear(known, train.labels[label], weight, penalty) for label in CHANGES
+            label: fit_linear(known, train.labels[label], weight, penalty) for label in self.labels
         }
         weights = {"y_win": won, **changes}
         scale = np.append(scale, 1.0)  # the constant's; weights go back to the columns' own units

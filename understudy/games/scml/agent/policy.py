@@ -86,9 +86,9 @@ class HRLPolicy:
             )
 
     def goals(self, columns: Packed, seen: Observed) -> Array:
-        """L2: raw goals of a day from its start, [1, NUM_GOALS]; 0 where L3 knows none."""
+        """L2: raw goals of a day from its start, [days, NUM_GOALS]; 0 where L3 knows none."""
         if self.l2 is None:
-            return np.zeros((1, NUM_GOALS), np.float32)
+            return np.zeros((len(columns.facts), NUM_GOALS), np.float32)
         x = inputs.day_start_input(seen.static, seen.temporal, seen.can)
         return self.l2(x, scales_of(columns))
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from understudy import workers
-from understudy.data.gather import link
+from understudy.data.elsewhere.gather import link
+from understudy.data.files import write_bytes
 from understudy.data.integrity.json_files import write_json
 from understudy.data.own_code import is_reference
 from understudy.data.players import PlayerRef
@@ -190,7 +191,14 @@ class DaggerRecipe:
             return shard_path(folder, ROUND_SAMPLES, key).is_file()
 
         outcomes = workers.run(
-            _play_and_encode, tasks, workers=worker, title="playing", is_done=is_done, quiet=True
+            _play_and_encode,
+            tasks,
+            workers=worker,
+            title="playing",
+            is_done=is_done,
+            ship=lambda task: workers.Shipment(task.folder),
+            put=write_bytes,
+            quiet=True,
         )
         failed = [outcome for outcome in outcomes if outcome.error is not None]
         if failed:

@@ -88,7 +88,8 @@ class PolicyPlayer:
         observation, legal = (sent(torch.from_numpy(x), self.device) for x in seen)
         if not self.remembers:
             blank = self.memory.new_zeros(len(which), 0)
-            return self.choose(observation, legal, uniform, blank).action.cpu().numpy()
+            told = self.policy.with_usual(observation)
+            return self.choose(told, legal, uniform, blank).action.cpu().numpy()
         places = tuple(torch.from_numpy(x).to(self.device) for x in (which, slot))
         plan = torch.from_numpy(self.plan[which, slot]).to(self.device)
         inputs = self.policy.with_plan(observation, plan)

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from tests.small_runs import ENCODE, RECORD, assert_refused, rows, succeed, tiny_recipe, understudy
-from understudy.data.gather import gather, labelled
+from understudy.data.elsewhere.gather import gather, labelled
 from understudy.data.runs import read_manifest
 from understudy.data.schema import Column, Table
 from understudy.data.shards import shard_path, write_shard

@@ -1,0 +1,35 @@
+"""`join scml`: layers trained one by one are one agent that competes."""
+
+import json
+
+import pytest
+
+from tests.small_runs import assert_refused, contents, understudy
+
+RECORD = "record scml --agents Penguin --configs 10 --steps 8 --max-worlds-per-config 1 --seed 4"
+QUICK = "--set steps=20 --set evaluate_every=10 --set checkpoint_every=10 --quiet"
+
+
+@pytest.mark.slow
+def test_layers_trained_apart_are_joined_and_play(tmp_path):
+    run = tmp_path / "run"
+    for command in (
+        f"{RECORD} --quiet --workers 0",
+        "encode scml --quiet --workers 0",
+        f"train scml l2 {QUICK}",
+        "encode scml --goals l2 --quiet --workers 0",
+        f"train scml l3 {QUICK}",
+        f"train scml l4 {QUICK}",
+        "join scml l2 l3 l4",
+        "compete scml joined Penguin --configs 2 --steps 6 --keep 0 --quiet --workers 0",
+    ):
+        done = understudy(command, "--out", run)
+        assert done.code == 0, f"{command}: {done.err}"
+    (results,) = (run / "results").iterdir()
+    told = json.loads((results / "strength.json").read_text())
+    assert "joined" in json.dumps(told)
+    before = contents(run / "models" / "joined")
+    assert understudy("join scml l2 l3 l4", "--out", run).code == 0
+    assert contents(run / "models" / "joined") == before
+    assert_refused(understudy("join scml l2 l2 l4", "--out", run, "--fresh"), "l3")
+    assert_refused(understudy("join scml l2 l3 l5", "--out", run), "l5")

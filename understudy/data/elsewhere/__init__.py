@@ -1,0 +1,1 @@
+"""Runs that lie elsewhere: gathered into one here, or worked on in a copy."""

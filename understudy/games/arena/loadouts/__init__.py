@@ -1,0 +1,1 @@
+"""The variant with loadouts: hidden, chosen by the policy as a match begins, in a circle."""

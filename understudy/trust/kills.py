@@ -1,0 +1,91 @@
+"""Stages that are killed again and again, and end as if they never had been."""
+
+import itertools
+import os
+import random
+import shutil
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from understudy.trust.campaign import Attack, Fault, Ground, Kind, faults_of
+from understudy.trust.command import Done, Kill, run, shown
+from understudy.trust.sameness import differences
+from understudy.trust.stages import STAGES, base, with_workers
+
+SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+MOST = 14
+"""Kills of one case, which then must end."""
+
+
+def kinds() -> dict[str, Kind]:
+    """One for each stage."""
+    return {f"kills: {name}": partial(killed, name) for name in STAGES}
+
+
+def killed(name: str, ground: Ground, place: Path, dice: random.Random) -> Attack:
+    """A stage is killed some times; the same command then ends with the bytes of an unbroken one.
+
+    Half of the kills come at some time, the others right before or after a file is put in place.
+    """
+    game, stage = STAGES[name]
+    whole = base(ground, game)
+    case = place / "run"
+    shutil.copytree(whole, case)
+    shutil.rmtree(case / stage.makes)
+    workers = 2 if dice.random() < 0.1 else 0
+    arguments = [*with_workers(stage.command, workers), "--out", str(case)]
+    faults, kills = list[Fault](), 0
+    for _ in range(dice.randint(6, MOST)):
+        number = dice.choice(SIGNALS)
+        latest = 0.5 * ground.seconds[name] + (3.0 if workers else 0.1)
+        done = _attempt(ground, arguments, number, stage.renames, latest, dice)
+        kills += done.code != 0
+        if done.code != -number:  # SIGKILL, or one that came before anybody listened
+            faults += faults_of(done)
+        if not done.code:
+            break
+    last = run(ground.main, arguments, seconds=600)
+    faults += faults_of(last)
+    if last.code:
+        faults.append(Fault("lost", f"cannot go on: {last.err.strip()[-200:]}"))
+    elif wrong := differences(whole / stage.makes, case / stage.makes):
+        faults.append(Fault("lost", f"not as unbroken: {wrong[0]}"))
+    told = f"{name}, {kills} kills, {workers} workers"
+    return Attack(told, shown(arguments, place), faults, kills)
+
+
+def _attempt(
+    ground: Ground,
+    arguments: list[str],
+    number: signal.Signals,
+    renames: int,
+    latest: float,
+    dice: random.Random,
+) -> Done:
+    """Run the command until it is killed, or to its end."""
+    if dice.random() < 0.5:
+        kill = Kill(number, dice.uniform(0.0, latest), dice.random() < 0.5)
+        return run(ground.main, arguments, kill=kill, seconds=600)
+    moment, before = dice.randint(1, max(2, renames // 4)), dice.random() < 0.5
+    prepare = _dying_at(moment, before, number)
+    return run(ground.main, arguments, prepare=prepare, seconds=600)
+
+
+def _dying_at(moment: int, before: bool, number: signal.Signals) -> Callable[[], None]:
+    """Have this process killed right before or after it puts its file of that number in place."""
+    rename, numbers = os.replace, itertools.count(1)
+
+    def rename_or_die(source: str, target: str) -> None:
+        now = next(numbers) == moment
+        if now and before:
+            os.kill(os.getpid(), number)
+        rename(source, target)
+        if now and not before:
+            os.kill(os.getpid(), number)
+
+    def prepare() -> None:
+        os.replace = rename_or_die  # type: ignore[assignment]
+
+    return prepare
