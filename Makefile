@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test test-slow check format campaign bench clean
+.PHONY: help env demo test test-slow check format campaign bench docs clean
 
 help:  ## Say what each target does
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,10 @@ bench: env  ## Measure speed beside the peers (installs them first)
 	@$(BIN)/python benchmarks/scml_speed.py
 	@$(BIN)/python benchmarks/scml_recording.py
 	@timeout 300 $(BIN)/python benchmarks/dota_encode.py --many 5000
+
+docs: env  ## The site, into build/site; every link is checked (installs mkdocs first)
+	@$(UV) -r requirements/docs.txt
+	@$(BIN)/mkdocs build --strict
 
 clean:  ## Remove the environment and caches; runs/ stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

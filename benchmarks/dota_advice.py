@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from understudy.data import shards
 from understudy.data.runs import Run
 from understudy.data.stats import Estimate, percentile, resample_weights
-from understudy.games.dota.advice import recommend
+from understudy.games.dota.advice import buying
 from understudy.games.dota.advice.match_context import MatchContext, load_models
 from understudy.games.dota.features import inventory, kept_ratings, team_rating
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
@@ -80,8 +80,8 @@ def of_match(context: MatchContext, models):
             bought = next_bought(context, slot, now)
             if bought is None:
                 continue
-            lines = recommend.item_lines(context, models, row, slot)
-            liked = recommend.item_lines(context, models, row, slot, "value")
+            lines = buying.item_lines(context, models, row, slot)
+            liked = buying.item_lines(context, models, row, slot, "value")
             gain = [line["gain"] for line in lines if line["key"] == bought]
             yield (
                 context.outline["match_id"],
@@ -95,7 +95,7 @@ def of_match(context: MatchContext, models):
 
 def next_bought(context: MatchContext, slot: int, now: int) -> str | None:
     """The first dearer item that a player had not yet, within the next minutes."""
-    held, bought = recommend.held_at(context, slot, now), context.timeline.events["purchase"]
+    held, bought = buying.held_at(context, slot, now), context.timeline.events["purchase"]
     later = (bought.slot == slot) & (bought.t > now) & (bought.t <= now + 60 * EVERY)
     for key in bought.key.filter(later).to_pylist():
         number = inventory.item_index().get(key)

@@ -74,8 +74,8 @@ class Size:
 
 
 CALM = Learning(0.02, entropy=0.1)
-"""Of nine pairs of settings (rate .02, .05, .1; entropy 0, .02, .1) what is best for self-play, in
-every game: chosen for the baseline, not for the league."""
+"""What is best for self-play, of nine pairs of settings (rate .02, .05, .1; entropy 0, .02, .1) in
+the circle and Leduc, of four of them in the others: chosen for the baseline, not for the league."""
 BOLD = Learning(0.05, entropy=0.02)
 """Settings of somebody who has not searched for any."""
 GAMES = {
@@ -86,7 +86,7 @@ GAMES = {
     "liars_dice(numdice=1,dice_sides=4)": Size(500_000, CALM),
     "leduc_poker": Size(800_000, CALM, coin=13.0),
 }
-MAGNET = 0.3  # of .1, .3 and 1 the best in three games of four, and near to it in Leduc
+MAGNET = 0.3  # of .1, .3 and 1 the best in three games of four; in Leduc .1 was better
 
 
 class Key(NamedTuple):

@@ -156,9 +156,11 @@ def measured(told, place):
             state["process"] = again[0]
 
     asyncio.run(load_once(told, port, token)) if not told.kill else None
+    start_up = cpu_ms(process.pid)
     before = os.times()
     times, answered, errors, spent = asyncio.run(load(told, port, token, kills))
     after = os.times()
+    spent_by_server = cpu_ms(state["process"].pid) - (0 if told.kill else start_up)
     state["process"].send_signal(signal.SIGTERM)
     code = state["process"].wait(timeout=20)
     lost = missing(served, answered)
@@ -171,7 +173,16 @@ def measured(told, place):
     print(f"kills {told.kill}; of {len(answered):,} answered steps {lost} are not recorded")
     print(f"server ended with {code}; load average {os.getloadavg()[0]:.1f}")
     print(f"CPU s of this client: {after.user - before.user + after.system - before.system:.1f}")
+    print(
+        f"CPU ms of the server an answer, its start taken out: {spent_by_server / len(times):.2f}"
+    )
     return lost == 0 and (told.kill or not errors) and code == 0
+
+
+def cpu_ms(pid):
+    """CPU milliseconds of a process so far (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def load_once(told, port, token):

@@ -32,6 +32,8 @@ EXTRAS: dict[str, tuple[str, ...]] = {
 _CURES = {
     module: f'pip install "understudy[{extra}]"' for extra in EXTRAS for module in EXTRAS[extra]
 }
+_PACKAGES = {"pyspiel": "open_spiel"}
+"""Whose modules have another name than the package that brings them."""
 _CURES |= {"scml_agents": "understudy setup scml-agents"}
 
 
@@ -51,7 +53,7 @@ def lacking(who: str, module: str) -> str:
     """One line: who needs what, and how to have it."""
     package = module.partition(".")[0]
     cure = _CURES.get(package, f"pip install {package}")
-    name = package.replace("_", "-")
+    name = _PACKAGES.get(package, package).replace("_", "-")
     return f"{who} needs the package {name}, which is not installed. Install it: {cure}"
 
 

@@ -16,7 +16,7 @@ from tests.small_runs import (
 from understudy.games.arena import league as arena_league
 from understudy.games.arena import recipes
 from understudy.games.two_player import commands as two_player
-from understudy.league.recipe import three_roles
+from understudy.league.recipe import two_roles
 from understudy.pipeline import pairings
 
 PROGRAM = "from understudy.cli import main; main()"
@@ -37,8 +37,8 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     few = {"rounds": 2, "agent_steps": 2_000, "matches": 2, "exploiter_steps": 500}
     monkeypatch.setattr(
         arena_league,
-        "three_roles",
-        lambda **settings: three_roles(**settings | few | {"exploiter_matches": 4}),
+        "two_roles",
+        lambda **settings: two_roles(**settings | few | {"exploiter_matches": 4}),
     )
     monkeypatch.setattr(arena_league, "refine_ppo", replace(recipes.refine_ppo, **small))
     monkeypatch.setattr(

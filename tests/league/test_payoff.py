@@ -127,3 +127,11 @@ def test_everything_survives_json(rows):
     again = Payoff.from_json(json.loads(text))
     assert json.dumps(again.to_json()) == text
     assert (again.matrix("abcd") == payoff.matrix("abcd")).all()
+
+
+def test_mean_beliefs_are_those_of_the_beliefs():
+    payoff = Payoff()
+    payoff.add("one", "other", Tally(7.0, 2.0, 4.0))
+    names = ["one", "other", "third"]
+    expected = [[payoff.belief(row, column).value for column in names] for row in names]
+    assert payoff.matrix(names).tolist() == expected

@@ -223,6 +223,7 @@ _READERS: Mapping[str, Callable[[Path], None]] = {
     "*.parquet": _shard,
     "*.safetensors": _weights,
     "checkpoint.pt": _checkpoint,
+    "learner.pt": _checkpoint,
     "*.npz": _arrays,
     "*.json.gz": _packed,
     "*.txt": _text,

@@ -26,4 +26,4 @@ def test_in_every_job_of_the_arenas_leagues_the_policy_learns():
         for iterations in (max(1, round(one / per_iteration)) for one in steps):
             assert refine.lasting(iterations).critic_first <= iterations / 4
             shortest.add(iterations)
-    assert min(shortest) < refine.critic_first  # such jobs are still there
+    assert min(shortest) < 4 * refine.critic_first  # where the usual number would be too many

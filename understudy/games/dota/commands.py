@@ -350,8 +350,9 @@ def recommend(
     """
     from dataclasses import asdict
 
+    from understudy.games.dota.advice.buying import ORDERS
     from understudy.games.dota.advice.match_context import load_models, open_match
-    from understudy.games.dota.advice.recommend import ORDERS, advise
+    from understudy.games.dota.advice.recommend import advise
     from understudy.games.dota.planning.plan import planned_at
 
     by = "frequency" if by == "habit" else by  # what it was called before

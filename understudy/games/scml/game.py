@@ -20,6 +20,7 @@ GAME = Game(
     panels=lazy("understudy.games.scml.report.panels:panels"),
     replay=lazy("understudy.games.scml.report.world_page:match_page"),
     looks=lazy("understudy.games.scml.report.looks:looks"),
+    live=lazy("understudy.games.scml.live.match:live"),
     read_logs=lazy("understudy.games.scml.recording.tracker.files:read_logs"),
     fill=lazy("understudy.games.scml.learning.backfill:fill_in"),
     league=lazy("understudy.games.scml.league.recipes:league"),

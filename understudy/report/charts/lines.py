@@ -7,7 +7,7 @@ from html import escape
 from itertools import accumulate
 from typing import NamedTuple
 
-from understudy.report.charts.axis import Axis, Unit, axis, finite, written
+from understudy.report.charts.axis import Axis, Unit, axis, finite, span_of, written
 from understudy.report.charts.frame import NOTHING, NUM_COLORS, color, figure, legend_of
 
 Run = list[tuple[float, float]]
@@ -36,12 +36,15 @@ def line_chart(
     smooth: Collection[str] = (),
     marks: Sequence[Mark] = (),
     bands: Mapping[str, Sequence[tuple[float, float | None, float | None]]] | None = None,
+    limits: tuple[float, float] | None = None,
+    reference: float | None = None,
 ) -> str:
     """Lines over a common x. A gap in the values is a gap in the line.
 
     A series named in `smooth` is drawn as its running mean, with the raw line faint behind it.
     `bands` shade the range (x, low, high) around a series. A logarithmic axis leaves out what is
-    not above 0. Hovering shows the values (`page.js`).
+    not above 0. `limits` are the ends of the y axis whatever the values; `reference` is a y that is
+    drawn as a line of its own. Hovering shows the values (`page.js`).
     """
     runs = {name: _runs(points, log_x, log_y) for name, points in series.items()}
     kept = [point for parts in runs.values() for part in parts for point in part]
@@ -51,15 +54,18 @@ def line_chart(
     x = axis([point[0] for point in kept], log=log_x, snug=True)
     edges = {name: _edges(band, log_x, log_y) for name, band in (bands or {}).items()}
     ends = [point[1] for edge in edges.values() for point in edge]
-    y = axis([*(point[1] for point in kept), *(mark.y for mark in marks), *ends], log=log_y)
+    if limits is None:
+        y = axis([*(point[1] for point in kept), *(mark.y for mark in marks), *ends], log=log_y)
+    else:
+        y = span_of((), limits)
     lines = [
         _line(name, place, runs[name], x, y, unit, name in smooth, edges.get(name, []))
         for place, name in enumerate(series)
     ]
     field = (
         f'<svg viewBox="0 0 {FIELD} {FIELD}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{escape(title)}">{_grid(x, y)}{"".join(lines)}</svg>'
-        + "".join(_mark(mark, x, y, unit) for mark in marks)
+        f'aria-label="{escape(title)}">{_grid(x, y)}{_reference(reference, y)}'
+        f"{''.join(lines)}</svg>" + "".join(_mark(mark, x, y, unit) for mark in marks)
     )
     legend = legend_of(list(series), switches=True)
     return figure("lines", title, legend + _plot(field, x, y, x_label, y_label, unit))
@@ -163,6 +169,12 @@ def _grid(x: Axis, y: Axis) -> str:
     across = (f"M0,{FIELD * (1 - y.share(tick)):.1f}H{FIELD}" for tick in y.ticks)
     up = (f"M{FIELD * x.share(tick):.1f},0V{FIELD}" for tick in x.ticks)
     return f'<path class="grid" d="{"".join(across)}{"".join(up)}"/>'
+
+
+def _reference(value: float | None, y: Axis) -> str:
+    if value is None or not y.low <= value <= y.high:
+        return ""
+    return f'<path class="even" d="M0,{FIELD * (1 - y.share(value)):.1f}H{FIELD}"/>'
 
 
 def _mark(mark: Mark, x: Axis, y: Axis, unit: Unit) -> str:

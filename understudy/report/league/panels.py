@@ -162,7 +162,7 @@ def _win_rates(name: str, summary: Values) -> Panel:
     )
     note = (
         "Means of Beta posteriors, draws as half a win; the small number counts the matches these "
-        "very versions played. What a new version inherits is a prior worth a few matches at most."
+        "very versions played. Nothing else counts."
     )
     return Panel(f"Win rates: {name}", _named(heat), note, head=_style(), wide=True)
 

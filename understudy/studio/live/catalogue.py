@@ -139,6 +139,12 @@ class Catalogue:
             return 0
 
 
+def typed(folder: Path) -> Path:
+    """A folder as a person would type it who is where this studio was started."""
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
+
+
 def _runs_in(place: Path) -> Iterator[Path]:
     """The runs in a folder, or the folder itself where it is one."""
     if _is_run(place):

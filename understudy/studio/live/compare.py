@@ -12,6 +12,7 @@ from understudy.data.integrity.shapes import MetricsLine
 from understudy.errors import InputError
 from understudy.pipeline.report import compared, subjects_of
 from understudy.report.page import Panel
+from understudy.studio.live.catalogue import typed
 from understudy.studio.live.curves import Curves
 from understudy.studio.studio import Studio
 
@@ -49,7 +50,7 @@ class _Compare:
             chosen=rest,
             unknown=[name for name in run if name not in chosen],
             names=[name for name in (*every, *models) if name not in chosen],
-            places=[self._place(name) for name in chosen],
+            places=[typed(self._place(name)) for name in chosen],
             query=urlencode([("run", name) for name in chosen]),
         )
 

@@ -12,7 +12,7 @@ from understudy.errors import InputError
 from understudy.names import shown
 from understudy.report.page import Panel
 from understudy.studio.access import POLICY
-from understudy.studio.live.catalogue import RunState
+from understudy.studio.live.catalogue import RunState, typed
 from understudy.studio.live.notes import write_notes
 from understudy.studio.live.watch import LISTS
 from understudy.studio.look.making import game_panels
@@ -71,7 +71,7 @@ class _Runs:
     async def run(self, name: str) -> Response:
         one = self._catalogue[name]
         keys = await to_thread.run_sync(self._studio.drawings.keys, one)
-        return self._pages.answer("run.html", one=one, keys=keys)
+        return self._pages.answer("run.html", one=one, keys=keys, where=typed(one.run.folder))
 
     async def stages(self, name: str) -> Response:
         return self._pages.answer("run_stages.html", one=self._catalogue[name])

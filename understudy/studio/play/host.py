@@ -77,8 +77,8 @@ class _Table:
         self.has_person = False
         try:
             name = kept(self.game, self.out, self.match.recorded())
-            shown = "matches" in self.game.looks()
-            return {"kept": name, "game": self.game.name, "shown": shown}
+            look = next(iter(self.game.looks()), None)
+            return {"kept": name, "game": self.game.name, "look": look}
         except (InputError, OSError) as failure:
             return {"lost": f"it could not be recorded: {line_of(failure)}"}
 

@@ -159,8 +159,8 @@ class _Play:
             run = self._studio.catalogue.name_of(self._out(answer.pop("game")))
             if run is not None:
                 answer["run"] = run
-            if run is not None and answer.pop("shown"):
-                answer["replay"] = page_link(run, "matches", answer["kept"])
+            if run is not None and (look := answer.pop("look")):
+                answer["replay"] = page_link(run, look, answer["kept"])
         return answer
 
     async def _asked(self, told: Any) -> Asked:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from understudy import games
 from understudy.errors import InputError
 from understudy.names import plain_name, shown
+from understudy.studio.live.catalogue import typed
 from understudy.studio.sent import Sent, sent
 from understudy.studio.studio import Studio
 from understudy.studio.work.commands import VERBS, command_of, remembered
@@ -105,7 +106,7 @@ class _Work:
         told = await sent(request)
         form = await self._form(*(told.one(name) for name in ("verb", "game", "run", "recipe")))
         folder = self._folder(form.run)
-        words = command_of(form.verb, form.game, _written(folder), form.fields, form.settings, told)
+        words = command_of(form.verb, form.game, typed(folder), form.fields, form.settings, told)
         return _to(self._queue.ask(words, folder))
 
     async def _form(self, verb: str, game: str, run: str, recipe: str) -> _Form:
@@ -131,7 +132,7 @@ class _Work:
         """The command line that a form stands for, or what is wrong with it."""
         try:
             words = command_of(
-                form.verb, form.game, _written(folder), form.fields, form.settings, told
+                form.verb, form.game, typed(folder), form.fields, form.settings, told
             )
         except InputError as mistake:
             return "", str(mistake)
@@ -187,7 +188,7 @@ class _Work:
         """Go on with a stage, by the command that its manifest remembers."""
         one = self._studio.catalogue[name]
         stage = one.stage((await sent(request)).one("place"))
-        words = remembered(stage.command, _written(one.run.folder))
+        words = remembered(stage.command, typed(one.run.folder))
         return _to(self._queue.ask(words, one.run.folder))
 
 
@@ -197,12 +198,6 @@ def known_game(name: str) -> str:
     if name in games.names() or (family and family[1] in games.families()):
         return name
     raise InputError(f"there is no game {shown(name)}; there is {', '.join(games.names())}")
-
-
-def _written(folder: Path) -> Path:
-    """A folder as a person in this studio's own folder would write it."""
-    here = Path.cwd()
-    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _to(job: Job) -> Response:

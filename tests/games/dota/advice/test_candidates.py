@@ -9,7 +9,7 @@ from tests.games.dota.small_matches import small_match, small_tables
 from understudy.data.stats import logistic
 from understudy.games.dota import facts
 from understudy.games.dota.advice import candidates
-from understudy.games.dota.advice.recommend import ORDERS
+from understudy.games.dota.advice.buying import ORDERS
 from understudy.games.dota.features import features, inventory
 from understudy.games.dota.features.inventory import GoldEstimate, Inventory, item_index, item_keys
 from understudy.games.dota.features.samples import ALL_NAMES, Samples
@@ -210,6 +210,13 @@ def test_nothing_behind_what_stands_may_be_taken(team):
     assert set(fell) == open_base - {"tower before the Ancient"}
     own = ("goodguys", "badguys")[team]
     assert set(allowed_after(f"x_{own}", team=team)) == {*lanes, "tier 1 tower, mid"}
+
+
+def test_a_lane_says_what_stands_on_both_sides():
+    found = allowed_after("tower1_mid", "tower1_top", "tower2_top", "tower3_top", "melee_rax_top")
+    assert found["tier 2 tower, mid"].lane == "theirs: tier 2 3; ours: tier 1 2 3"
+    assert found["range barracks, top"].lane == "theirs: range barracks; ours: tier 1 2 3"
+    assert found["Roshan"].lane == ""
 
 
 @pytest.mark.parametrize(

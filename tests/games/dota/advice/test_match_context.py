@@ -18,8 +18,7 @@ from tests.games.dota.small_matches import (
 from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
-from understudy.games.dota import facts
-from understudy.games.dota.advice import recommend
+from understudy.games.dota.advice import buying, recommend, spots
 from understudy.games.dota.advice.match_context import (
     SHIPPED,
     MatchContext,
@@ -55,8 +54,9 @@ def test_models_of_a_run_lie_in_a_folder_each(value, models, tmp_path):
         found.value.patches == models.value.patches
         and found.value.feature_ranges == models.value.feature_ranges
     )
-    np.testing.assert_array_equal(found.items.weights, models.items.weights)
-    np.testing.assert_array_equal(found.ward_life, models.ward_life)
+    np.testing.assert_array_equal(found.items.goal.weights, models.items.goal.weights)
+    for kind in ("obs", "sen"):
+        np.testing.assert_array_equal(found.wards[kind].asked, models.wards[kind].asked)
 
 
 @pytest.mark.parametrize("name", ["value", "items", "wards"])
@@ -156,8 +156,8 @@ def test_with_the_sides_swapped_everybody_is_told_the_same(models):
         1 - even.value.chance(here.samples), abs=1e-5
     )
     for slot in range(10):
-        other = recommend.item_lines(there, even, row, (slot + 5) % 10)
-        for line, turned in zip(recommend.item_lines(here, even, row, slot), other, strict=True):
+        other = buying.item_lines(there, even, row, (slot + 5) % 10)
+        for line, turned in zip(buying.item_lines(here, even, row, slot), other, strict=True):
             assert turned.pop("slot") == (line.pop("slot") + 5) % 10
             gains = ("gain", "error", "chance")
             assert [line.pop(k) for k in gains] == pytest.approx(
@@ -189,10 +189,10 @@ def test_reasons_for_an_item_say_what_is_at_hand_and_when_the_rest_is(models):
     lines = advised(models, poor, player=0).items
     for line in lines:
         left = line["left_to_pay"]
-        paid = 1 - left / facts.items()[line["key"]].cost
-        words = f"{left:,} gold left" + (f", {paid:.0%} at hand" if paid else "")
         # Nothing is earned any more: nobody knows when the rest is there.
-        assert line["why"] == words + (": can be paid" if left <= line["cash"] + 300 else "")
+        short = f"{left - line['cash']:,} gold short"
+        assert line["why"] == ("can be paid now" if left <= line["cash"] else short)
+        assert line["next"] in {part["item"] for part in line["parts"]}
     assert {line["cash"] for line in lines} == {600 + 500 - 1000}
 
 
@@ -225,7 +225,7 @@ def test_reasons_for_an_objective_are_levels_and_the_dead(player, xp, killed, wo
 
 def test_the_models_order_takes_from_the_usual_six(models):
     usual, value = (advised(models, player=2, by=by).items for by in ("frequency", "value"))
-    assert len(usual) == len(value) == recommend.MOST_ITEMS
+    assert len(usual) == len(value) == buying.MOST_ITEMS
     assert [x["chance"] for x in usual] == sorted((x["chance"] for x in usual), reverse=True)
     assert [x["gain"] for x in value] == sorted((x["gain"] for x in value), reverse=True)
     assert value[0]["gain"] >= max(x["gain"] for x in usual)
@@ -233,6 +233,6 @@ def test_the_models_order_takes_from_the_usual_six(models):
 
 def test_advice_on_the_first_minute(models):
     found = advised(models, minute=0)
-    assert 0.2 < found.chance < 0.8 and len(found.wards) == 2 * recommend.MOST_SPOTS
+    assert 0.2 < found.chance < 0.8 and len(found.wards) == 2 * sum(spots.MOST_SPOTS.values())
     assert not [line for line in found.objectives if line["take"] == "Roshan"]
     assert all(line["cash"] == 600 - 90 * (line["slot"] == 0) for line in found.items)

@@ -1,8 +1,10 @@
 """Advice on a match, and its page in a browser, with the models that come with the program."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
 
@@ -11,8 +13,12 @@ from understudy import games
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota import facts
+from understudy.games.dota.advice import buying, spots
+from understudy.games.dota.advice.buying import item_lines
 from understudy.games.dota.advice.match_context import load_models, open_match
-from understudy.games.dota.advice.recommend import advise, item_lines
+from understudy.games.dota.advice.recommend import advise
+from understudy.games.dota.features.inventory import item_index, item_keys
+from understudy.games.dota.policies import wards
 from understudy.games.dota.report import item_timeline
 from understudy.games.dota.sources.synthetic import World, generate
 from understudy.games.dota.value.checkpoint import ValueDelta
@@ -50,10 +56,12 @@ def test_advice_names_what_is_left_to_pay_and_never_what_is_owned(match, models)
     spent = facts.items()["ogre_axe"].cost + facts.items()["blink"].cost
     assert advice.items[0]["cash"] == max(0, 600 + 1000 - spent)
     for line in advice.items:
-        assert line["why"].startswith(f"{line['left_to_pay']:,} gold left")
+        assert line["affordable"] == (line["left_to_pay"] <= line["cash"])
+        assert line["short"] == max(0, line["left_to_pay"] - line["cash"])
+        assert sum(p["cost"] * p["count"] for p in line["parts"]) == line["left_to_pay"]
         assert line["model"] == str(ValueDelta(line["gain"], line["error"])) and line["error"] > 0
     assert "no proof" in advice.view
-    assert {line["side"] for line in advice.wards} == {"Radiant"} and len(advice.wards) == 5
+    assert {line["side"] for line in advice.wards} == {"Radiant"} and len(advice.wards) == 8
     # The middle tower of Dire fell at 300 s.
     assert {line["take"] for line in advice.objectives} == {
         *("tier 1 tower, top", "tier 2 tower, mid", "tier 1 tower, bot"),
@@ -71,8 +79,60 @@ def test_gold_that_is_not_there_yet_is_waited_for(match, models):
     assert {line["cash"] for line in lines} == {1000}
     for line in lines:
         left = line["left_to_pay"]
-        wait = "can be paid" if left <= 1300 else f"in {(left - 1000) / 40:.0f} min"
-        assert line["why"].endswith(wait)
+        minutes = (left - 1000) / 40
+        when = "within a minute" if minutes < 1 else f"about {minutes:.0f} min"
+        wait = f"{left - 1000:,} gold short, {when}"
+        assert line["why"] == ("can be paid now" if left <= 1000 else wait)
+
+
+def boots(match, models, *worn):
+    """What footwear is refused to somebody who wears this, and what is advised."""
+    content = json.loads(match.read_text())
+    content["players"][4]["purchase_log"] = [{"time": 100, "key": key} for key in worn]
+    match.write_text(json.dumps(content))
+    context = open_match(str(match))
+    held = buying.held_at(context, 4, 600)
+    advised = {line["key"] for line in item_lines(context, models, 10, 4)}
+    refused = {key for key, no in zip(item_keys(), buying.second_boots(held), strict=True) if no}
+    assert not advised & refused
+    return refused
+
+
+def test_nobody_is_advised_a_second_pair_of_boots(match, models):
+    assert boots(match, models) == boots(match, models, "boots") == set()
+    every = {key for key in buying.BOOTS if key in item_keys()}
+    assert boots(match, models, "phase_boots") == every
+    # What is built from what one wears is no second pair.
+    assert boots(match, models, "arcane_boots") == every - {"guardian_greaves"}
+    assert boots(match, models, "tranquil_boots") == every - {"boots_of_bearing"}
+    assert boots(match, models, "travel_boots") == every - {"travel_boots_2"}
+
+
+def test_the_next_part_is_what_can_be_paid_and_then_what_others_buy():
+    likely = np.zeros(len(item_keys()))
+    likely[item_index()["mithril_hammer"]] = 0.5
+    parts = ["ogre_axe", "mithril_hammer", "recipe_black_king_bar"]
+    assert buying.next_part(parts, 2000, likely) == "mithril_hammer"
+    assert buying.next_part(parts, 1500, likely) == "recipe_black_king_bar"  # the dearest payable
+    assert buying.next_part(parts, 1000, likely) == "ogre_axe"
+    assert buying.next_part(parts, 0, likely) == "mithril_hammer"
+    assert buying.part_name("recipe_black_king_bar") == "Black King Bar recipe"
+    assert buying.next_part([], 0, likely) == ""
+
+
+def test_spots_are_apart_named_and_scored_by_themselves(match, models):
+    advice = advise(open_match(str(match)), models, 10, player=0)
+    for kind in ("observer", "sentry"):
+        lines = [line for line in advice.wards if line["kind"] == kind]
+        for one, other in combinations(lines, 2):
+            apart = np.hypot(one["x"] - other["x"], one["y"] - other["y"])
+            assert apart >= spots.APART
+        assert len({line["why"] for line in lines}) == len(lines)
+        for line in lines:
+            assert line["place"] == facts.place_at(line["x"], line["y"])
+            assert 60 < line["stands"] <= 420 and 0 <= line["taken"] <= 1
+    assert spots.fresh_view(500, []) == 1
+    assert spots.fresh_view(500, [wards.centre_of(500)]) == 0
 
 
 def test_no_ward_is_advised_where_one_of_ours_stands(match, models):
@@ -82,12 +142,13 @@ def test_no_ward_is_advised_where_one_of_ours_stands(match, models):
     content["players"][1]["obs_log"] = [ward]
     match.write_text(json.dumps(content))
     later = advise(open_match(str(match)), models, 10, player=0).wards
+    later = [w for w in later if w["kind"] == "observer"]
     assert len(later) == 5
     assert all(max(abs(w["x"] - first["x"]), abs(w["y"] - first["y"])) >= 6 for w in later)
     content["players"][1]["obs_left_log"] = [ward | {"time": 595}]
     match.write_text(json.dumps(content))
-    spot = advise(open_match(str(match)), models, 10, player=0).wards[0]
-    assert (spot["x"], spot["y"]) == (first["x"], first["y"])
+    again = advise(open_match(str(match)), models, 10, player=0).wards
+    assert (first["x"], first["y"]) in {(w["x"], w["y"]) for w in again}
 
 
 def test_advice_does_not_know_what_comes_later(match, models):
@@ -159,11 +220,12 @@ def test_the_page_of_a_match_shows_everything_and_asks_for_nothing(page):
         tab.on("request", lambda request: asked.append(request.url))
         tab.goto(page.as_uri())
         titles = tab.locator("section.card > h2").all_inner_texts()
-        before = tab.locator(".wards circle:visible").count()
-        tab.locator(".ward-time").fill("12")
-        shown = tab.locator(".wards output").inner_text()
-        standing = tab.locator(".wards circle:visible").count()
-        expected = tab.locator(".wards circle").evaluate_all(
+        before = tab.locator("[data-from]:visible").count()
+        tab.locator(".minute input").nth(1).fill("12")
+        shown = tab.locator(".minute output").all_inner_texts()
+        level = tab.locator("[data-by-minute]").first.inner_text()
+        standing = tab.locator("[data-from]:not(.gone)").count()
+        expected = tab.locator("[data-from]").evaluate_all(
             "all => all.filter(d => +d.dataset.from <= 720 && 720 < +d.dataset.to).length"
         )
         players = tab.locator(".items details")
@@ -176,11 +238,14 @@ def test_the_page_of_a_match_shows_everything_and_asks_for_nothing(page):
         wide = tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         browser.close()
     assert titles[:2] == ["Made up", "Who will win"]
-    assert titles[2:] == ["Gold and experience", "Swings", "Wards", "Items and advice"]
+    assert titles[2:] == [
+        *("Line-ups", "What swung it", "Team strength", "Map"),
+        *("Gold and experience", "Items and advice"),
+    ]
     assert opened == [True] + [False] * 9 and not hidden and wide
     assert minutes[:2] == ["5", "10"] and len(tips) == 3 * len(minutes)
-    assert all(tip.startswith("model ") and "gold left" in tip for tip in tips)
-    assert shown == "minute 12" and standing == expected < before
+    assert all(tip.startswith("model ") and "gold to pay" in tip for tip in tips)
+    assert shown == ["12", "12"] and level.isdigit() and standing == expected != before
     assert messages == [] and asked == [page.as_uri()]
 
 
@@ -212,5 +277,5 @@ def test_a_minute_out_of_range_has_no_advice_on_the_timeline(match, models):
 
 def test_swings_tell_what_happened(page):
     text = page.read_text()
-    assert "Chance that Radiant wins" in text and "kills " in text
+    assert "Chance that Radiant wins" in text and 'class="swing">Minutes ' in text
     assert "<script src" not in text

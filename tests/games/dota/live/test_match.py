@@ -113,7 +113,7 @@ def test_a_real_match_fed_as_posts_gives_the_chances_that_its_recording_gives():
     ours = live.chance(SPECTATOR, context, None)
     np.testing.assert_array_equal(live.chance(SPECTATOR, told, None), ours)
     replay = load_models().value.chance(context.samples)
-    assert np.abs(ours - replay).mean() < 0.06  # what it is not told moves it by a few points
+    assert np.abs(ours - replay).mean() < 0.08  # what it is not told moves it by a few points
 
 
 @needs_data

@@ -1,5 +1,7 @@
 """Decisions to buy and the policy of the next item, beside counts and chances by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -7,8 +9,15 @@ from scipy.optimize import minimize
 from tests.games.dota.small_matches import made_up, put, small_match, small_tables
 from understudy.errors import InputError
 from understudy.games.dota.features.inventory import NOTHING, START, costs, item_index, item_keys
-from understudy.games.dota.policies import next_item, recipes
-from understudy.games.dota.policies.next_item import BAND, FREQUENCY_TABLES, OTHERS, PRIOR, NextItem
+from understudy.games.dota.policies import next_item, purchases, recipes
+from understudy.games.dota.policies.next_item import (
+    BAND,
+    FREQUENCY_TABLES,
+    OTHERS,
+    PRIOR,
+    ItemPolicies,
+    NextItem,
+)
 from understudy.games.dota.policies.purchases import completed, decisions
 
 SIZE = len(item_keys())
@@ -66,6 +75,39 @@ def test_no_purchase_is_no_decision_and_parts_are_told_from_wholes():
     assert whole[item_index()["black_king_bar"]] and not whole[item_index()["ogre_axe"]]
 
 
+def test_what_is_built_into_something_soon_is_a_part():
+    """Fewer than twenty purchases: what it is made of decides; else what became of it."""
+    size = 30
+    chosen = np.tile([item_index()[key] for key in ("ogre_axe", "black_king_bar", "blink")], size)
+    some = bought(slot_0=[(100, "ogre_axe")])
+    many = purchases.joined([some] * len(chosen))
+    t = np.tile([100, 400, 800], size)
+    many = replace(many, chosen=chosen, t=t, match_id=np.repeat(np.arange(size), 3))
+    kept = purchases.ends(many)
+    axe, bar, dagger = chosen[:3]
+    assert kept[bar] and kept[dagger] and not kept[axe]
+    assert not kept[item_index()["mithril_hammer"]] and kept[item_index()["manta"]]
+    late = replace(many, t=np.tile([100, 800, 900], size))  # 700 s after the axe: it was kept
+    assert purchases.ends(late)[axe]
+    led = purchases.towards(many, kept)
+    assert led.chosen.tolist() == [bar, bar, dagger] * size and len(led) == 3 * size
+    cut = purchases.towards(many.where(np.arange(3 * size) % 3 == 0), kept)
+    assert len(cut) == 0  # an axe that led to nothing
+
+
+def test_rank_and_what_others_have_are_known_strictly_before():
+    match = small_match(minutes=12)
+    for slot in (0, 3, 7):
+        match["players"][slot]["purchase_log"] = [{"time": 300 + slot, "key": "blink"}]
+    match["players"][3]["gold_t"] = [500 * k for k in range(13)]
+    found = decisions(small_tables(match))
+    dagger = item_index()["blink"]
+    assert found.slot.tolist() == [0, 3, 7]
+    assert found.mates[:, dagger].tolist() == [0, 1, 0]
+    assert found.foes[:, dagger].tolist() == [0, 0, 2]
+    assert found.rank.tolist() == [1, 0, 0]
+
+
 # --- frequency tables ----------------------------------------------------------------------------
 
 
@@ -110,6 +152,11 @@ def test_what_is_weighed_by_hand():
     bar, axe = item_index()["black_king_bar"], item_index()["ogre_axe"]
     np.testing.assert_allclose(others["cost"], costs() / 1000)
     assert others["parts bought"][bar] == pytest.approx(costs()[axe] / costs()[bar])
+    hammer = item_index()["mithril_hammer"]
+    assert others["wanted"][hammer] == pytest.approx(costs()[axe] / costs()[bar])
+    assert others["wanted at all"][[hammer, axe]].tolist() == [1, 0]
+    assert others["can be paid"][axe] == (1000 <= 600 + 100)
+    assert others["put together"][[bar, axe]].tolist() == [1, 0]
     assert others["missing gold"][bar] == pytest.approx((costs()[bar] - costs()[axe] - 600) / 1000)
     assert others["missing gold"][item_index()["blink"]] == pytest.approx((2250 - 600) / 1000)
     assert not others["all parts bought"].any()
@@ -152,12 +199,18 @@ def test_chances_are_the_same_in_pieces(rows):
 # --- on disk and judged --------------------------------------------------------------------------
 
 
-def test_a_policy_is_read_back_as_it_was_written(rows, tmp_path):
-    policy = NextItem(next_item.count(rows), np.linspace(0, 1, len(FREQUENCY_TABLES) + len(OTHERS)))
+def test_policies_are_read_back_as_they_were_written(rows, tmp_path):
+    kept = purchases.ends(rows)
+    both = [
+        NextItem(next_item.count(of), np.linspace(0, 1, len(FREQUENCY_TABLES) + len(OTHERS)))
+        for of in (rows, purchases.towards(rows, kept))
+    ]
     path = tmp_path / "items.npz"
-    recipes.save_items(path, policy)
+    recipes.save_items(path, ItemPolicies(*both, kept))
     read = recipes.load_items(path)
-    np.testing.assert_array_equal(read.chances(rows), policy.chances(rows))
+    for policy, back in zip(both, (read.next, read.goal), strict=True):
+        np.testing.assert_array_equal(back.chances(rows), policy.chances(rows))
+    np.testing.assert_array_equal(read.kept, kept)
     arrays = dict(np.load(path))
     arrays["items"] = np.array(["item_of_yesterday"])
     np.savez(path, **arrays)

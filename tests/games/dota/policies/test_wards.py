@@ -1,5 +1,7 @@
 """Where wards go: cells, maps, mixtures, and which wards stand, by hand and by definition."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from tests.games.dota.small_matches import (
     swap_sides,
 )
 from understudy.errors import InputError
-from understudy.games.dota.policies import recipes, wards
+from understudy.games.dota.policies import own_wards, recipes, ward_fates, wards
 from understudy.games.dota.policies.wards import GRID, HIGH, LOW, SIZE, WardSpots
 
 
@@ -145,7 +147,7 @@ def test_the_weights_cannot_be_bettered_by_moving_any(rows, sharp):
     train, val = rows.where(rows.match_id % 2 == 0), rows.where(rows.match_id % 2 == 1)
     spots = wards.fit(train, val, rounds=400)
     assert spots.weights.sum() == pytest.approx(1) and (spots.weights >= 0).all()
-    maps = WardSpots(wards.counted(train), spots.weights)
+    maps = WardSpots(wards.counted(train), spots.weights, wards.PLAIN)
     given = maps.parts(val)[np.arange(len(val)), :, val.cell]
     best = np.log(given @ spots.weights).sum()
     for k in range(len(spots.weights)):
@@ -164,24 +166,72 @@ def test_the_baseline_is_counts_with_some_of_an_even_map(rows, sharp):
     np.testing.assert_allclose(chance[0], (1 - share) * both[band] + share / SIZE)
 
 
-def test_spots_are_read_back_with_how_long_wards_stand(rows, sharp, tmp_path):
+def test_models_are_read_back_with_how_wards_fared(rows, sharp, tmp_path):
     spots = wards.fit(rows, rows, rounds=3)
-    recipes.save_wards(tmp_path / "wards.npz", spots, rows)
-    read, life = recipes.load_wards(tmp_path / "wards.npz")
+    asked = wards.PLAIN + 0.5
+    model = ward_fates.WardModel(spots, asked, ward_fates.fates(rows))
+    recipes.save_wards(tmp_path / "wards.npz", {"obs": model})
+    (read,) = recipes.load_wards(tmp_path / "wards.npz").values()
     few = rows.where(slice(0, 20))
-    np.testing.assert_allclose(read.chances(few), spots.chances(few))
+    for near in (None, asked):
+        np.testing.assert_allclose(read.spots.chances(few, near), spots.chances(few, near))
     assert spots.chances(rows.where(slice(0, 0))).shape == (0, SIZE)
-    seen = ~np.isnan(rows.life)
-    mean = rows.life[seen].mean()
-    cell = int(np.bincount(rows.cell[seen]).argmax())
-    own = rows.life[seen & (rows.cell == cell)]
-    assert life[cell] == pytest.approx((own.sum() + 5 * mean) / (len(own) + 5))
+    np.testing.assert_array_equal(read.asked, asked)
+    team, cell = 0, int(np.bincount(rows.cell[rows.team == 0]).argmax())
+    seen = ~np.isnan(rows.life) & (rows.team == team)
+    own, mean = rows.life[seen & (rows.cell == cell)], rows.life[seen].mean()
+    expected = (own.sum() + 5 * mean) / (len(own) + 5)
+    assert read.fates.stands[team, cell] == pytest.approx(expected)
     empty = np.setdiff1d(np.arange(SIZE), rows.cell)[0]
-    assert life[empty] == pytest.approx(mean)
+    assert read.fates.stands[team, empty] == pytest.approx(mean)
+    early = (rows.life[seen] < 345).mean()
+    assert read.fates.taken[team, empty] == pytest.approx(early, abs=1e-6)
     with pytest.raises(InputError, match=r"cannot be read .* understudy train dota wards"):
         recipes.load_wards(tmp_path / "nothing.npz")
     arrays = dict(np.load(tmp_path / "wards.npz"))
-    for name in ("life", "weights"):
+    for name in ("obs_stands", "obs_weights"):
         np.savez(tmp_path / "wrong.npz", **arrays | {name: arrays[name] * np.nan})
         with pytest.raises(InputError, match=f"'{name}' holds what is no number"):
             recipes.load_wards(tmp_path / "wrong.npz")
+
+
+# --- the side's own wards ------------------------------------------------------------------------
+
+
+def test_own_wards_are_known_in_strictly_earlier_seconds():
+    tables = placed(2, (100, 90.0, 1), (150, 95.0, 2), (150, 99.0, 3), left=[(140, 1)])
+    found = wards.placements(tables)
+    ages = [[x for x in row if x == x] for row in found.own[:, :, 2].tolist()]
+    assert ages == [[], [50.0], [50.0]]
+    assert found.own[1, 0].tolist() == [90.0, 100.0, 50.0, 0.0]  # gone at 140
+    asked = wards.placements(tables, whole_minutes=True)
+    assert np.isnan(asked.own[0]).all() and asked.own[1, 0, 2] == 20.5  # asked at 120.5
+    assert asked.own[1, 0, 3] == 1  # and it stood then
+
+
+def test_what_is_near_is_counted_by_hand():
+    """A ward stands 5 cells away for 100 s, one 2 away is gone; a sentry was placed just here."""
+    own = [(0.0, 360.0, 105.0, 100.0), (10.0, 90.0, 102.0, 100.0)]
+    other = [(95.0, 500.0, 100.0, 100.0), (1.0, 500.0, 100.0, 100.0)]
+    mine, theirs = own_wards.known_at(own, other, 100.0)
+    place = np.array([100.0])
+    (row,) = own_wards.columns(mine[None], theirs[None], place, place)[0]
+    told = dict(zip(own_wards.COLUMNS, row.tolist(), strict=True))
+    assert [told[f"standing within {near}"] for near in (3, 6, 10, 16)] == [0, 1, 1, 1]
+    assert told["stood here"] == told["stood here lately"] == 1
+    assert told["placed within 4 in the last 15 s"] == 0
+    assert told["placed within 4 in the last 90 s"] == 1
+    assert told["of the other kind within 4 in the last 15 s"] == 1
+    assert told["of the other kind within 4 in the last 90 s"] == 1
+    nothing = own_wards.known_at([], [], 100.0)
+    assert not own_wards.columns(nothing[0][None], nothing[1][None], place, place).any()
+
+
+def test_wards_of_an_older_map_are_left_out(rows, monkeypatch):
+    half = rows.match_id % 2 == 0
+    mixed = replace(rows, patch=np.where(half, 56, 57))
+    monkeypatch.setattr(wards, "FEWEST", 5)
+    np.testing.assert_array_equal(wards.newest_map(mixed), ~half)
+    assert wards.newest_map(replace(rows, patch=np.where(half, 55, 56))).all()  # one map
+    monkeypatch.setattr(wards, "FEWEST", len(rows) + 1)
+    assert wards.newest_map(mixed).all()  # too few of the new one

@@ -86,16 +86,18 @@ def _read_all(folder: Path, logs: Mapping[str, Path]) -> Iterator[Imported | Awa
             yield Imported(source, _Log(source, live=True).tables(), manifests[source])
         else:
             told = outcomes.get(source)
-            yield Awaited(source, _stamp(path, told), partial(_read_matches, source, path, told))
+            yield Awaited(
+                source, _stamp(source, path, told), partial(_read_matches, source, path, told)
+            )
 
 
-def _stamp(path: Path, outcome: _Outcome | None) -> str:
-    """Changes with what a file holds, and with what a manifest says of it."""
+def _stamp(source: str, path: Path, outcome: _Outcome | None) -> str:
+    """Changes with what a file is called and holds, and with what a manifest says of it."""
     try:
         held = digest(path)
     except (OSError, InputError):  # it has just gone; reading it will say so
         held = ""
-    return held if outcome is None else f"{held} {outcome[1:]}"
+    return f"{source} {held}" if outcome is None else f"{source} {held} {outcome[1:]}"
 
 
 def _read_matches(source: str, path: Path, outcome: _Outcome | None) -> Imported:

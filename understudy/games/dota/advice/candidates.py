@@ -7,7 +7,7 @@ Objectives: what the rules allow now. Wards: one more of ours stands; the model 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -134,24 +134,48 @@ class Objective:
 
     name: str
     changes: Changes
+    lane: str = ""
+    """What stands in its lane, theirs and ours."""
     caution: str = ""
 
 
 def objectives(match: Timeline, now: int, team: int) -> list[Objective]:
     """What a side may take now by the rules: nothing that fell, nothing behind what stands."""
-    things = match.events["objective"]
-    past = things.t <= now
-    other = ("badguys", "goodguys")[team]
-    prefix = f"npc_dota_{other}_"
-    fallen = {
-        str(target).removeprefix(prefix)
-        for target in things.target.filter(past).to_pylist()
-        if target and prefix in target
-    }
-    allowed = [one for lane in LANES for one in _in_lane(lane, fallen)]
-    if any(f"tower3_{lane}" in fallen for lane in LANES) and _ancient_towers(match, now, other) < 2:
+    other, own = (("badguys", "goodguys"), ("goodguys", "badguys"))[team]
+    fallen = {name: _fallen(match, now, name) for name in (other, own)}
+    allowed = [
+        replace(one, lane=_lane(lane, fallen[other], fallen[own]))
+        for lane in LANES
+        for one in _in_lane(lane, fallen[other])
+    ]
+    open_base = any(f"tower3_{lane}" in fallen[other] for lane in LANES)
+    if open_base and _ancient_towers(match, now, other) < 2:
         allowed.append(Objective("tower before the Ancient", {"towers_4": 1}))
     return allowed + _roshan(match, now)
+
+
+def _fallen(match: Timeline, now: int, side: str) -> set[str]:
+    """The buildings of a side that had fallen, without its prefix."""
+    things = match.events["objective"]
+    prefix = f"npc_dota_{side}_"
+    return {
+        str(target).removeprefix(prefix)
+        for target in things.target.filter(things.t <= now).to_pylist()
+        if target and prefix in target
+    }
+
+
+def _lane(lane: str, theirs: set[str], ours: set[str]) -> str:
+    """How a lane stands: theirs to the outermost that is left, ours likewise."""
+    return f"theirs: {_left(lane, theirs)}; ours: {_left(lane, ours)}"
+
+
+def _left(lane: str, fallen: set[str]) -> str:
+    towers = [str(tier) for tier in (1, 2, 3) if f"tower{tier}_{lane}" not in fallen]
+    barracks = [kind for kind in ("melee", "range") if f"{kind}_rax_{lane}" not in fallen]
+    if towers:
+        return f"tier {' '.join(towers)}"
+    return f"{' and '.join(barracks)} barracks" if barracks else "nothing left"
 
 
 def _in_lane(lane: str, fallen: set[str]) -> list[Objective]:
@@ -182,4 +206,4 @@ def _roshan(match: Timeline, now: int) -> list[Objective]:
     if gone < ROSHAN_BACK[0] or now < ROSHAN_FIRST:
         return []
     caution = "may not be back yet" if gone < ROSHAN_BACK[1] else ""
-    return [Objective("Roshan", {"roshans": 1, "roshans_total": 1, "aegis": 1}, caution)]
+    return [Objective("Roshan", {"roshans": 1, "roshans_total": 1, "aegis": 1}, caution=caution)]

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from understudy.data import shards
-from understudy.data.arrays import Floats
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.games.dota import facts
@@ -22,8 +21,9 @@ from understudy.games.dota.features.inventory import GoldEstimate
 from understudy.games.dota.features.samples import Samples, samples_of
 from understudy.games.dota.features.timeline import Timeline, build_timeline
 from understudy.games.dota.policies import recipes
-from understudy.games.dota.policies.next_item import NextItem
-from understudy.games.dota.policies.wards import WardSpots
+from understudy.games.dota.policies.next_item import ItemPolicies
+from understudy.games.dota.policies.purchases import Owners
+from understudy.games.dota.policies.ward_fates import WardModel
 from understudy.games.dota.sources.match_files import read_logs
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value import checkpoint
@@ -37,9 +37,9 @@ class Models:
     """All that advice rests on."""
 
     value: checkpoint.ValueModel
-    items: NextItem
-    wards: WardSpots
-    ward_life: Floats
+    items: ItemPolicies
+    wards: Mapping[str, WardModel]
+    """By kind: obs, sen."""
 
 
 def load_models(folder: Path | None = None) -> Models:
@@ -47,12 +47,10 @@ def load_models(folder: Path | None = None) -> Models:
     folders = {"value": value_folder(folder), "items": SHIPPED, "wards": SHIPPED}
     if folder is not None:
         folders |= {name: folder / name for name in ("items", "wards")}
-    wards, life = recipes.load_wards(folders["wards"] / recipes.WARDS_FILE)
     return Models(
         checkpoint.load(folders["value"] / checkpoint.MODEL_FILE),
         recipes.load_items(folders["items"] / recipes.ITEMS_FILE),
-        wards,
-        life,
+        recipes.load_wards(folders["wards"] / recipes.WARDS_FILE),
     )
 
 
@@ -92,6 +90,11 @@ class MatchContext:
     def gold_estimate(self) -> GoldEstimate:
         """What everybody earned and lost, as far as it is recorded."""
         return GoldEstimate(self.timeline)
+
+    @cached_property
+    def owners(self) -> Owners:
+        """Who bought what first when."""
+        return Owners(self.timeline)
 
     @cached_property
     def samples(self) -> Samples:

@@ -1,7 +1,8 @@
-"""Facts about heroes, items and patches, as small tables beside this file.
+"""Facts about heroes, items, patches and places, as small tables beside this file.
 
 Source: `dotaconstants` 10.8.0 of the OpenDota project (MIT licence), which reads the game's own
 files; `make.py` made them. Patches go up to 7.41; costs and hero numbers are those of 7.41.
+`places.csv` is ours: about where things are on the map from 7.38 on.
 """
 
 import csv
@@ -94,6 +95,43 @@ def patch_name(number: int) -> str:
     """7.38 for 57; a patch we do not know yet goes by its number."""
     known = patches().get(number)
     return known.name if known else f"patch {number}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place that players know by name."""
+
+    name: str
+    kind: str
+    """base, tower, river, roshan, jungle or edge."""
+    side: str
+    """radiant, dire, or nobody's."""
+    x: float
+    y: float
+    """In cells of the map, as wards have it; about where its middle is."""
+
+
+@cache
+def places() -> tuple[Place, ...]:
+    """All we have names for, on the map from 7.38 on; towers stand where they stood before."""
+    return tuple(
+        Place(row["name"], row["kind"], row["side"], float(row["x"]), float(row["y"]))
+        for row in _rows("places.csv")
+    )
+
+
+def place_at(x: float, y: float) -> str:
+    """The name of the nearest place."""
+    return min(places(), key=lambda place: (place.x - x) ** 2 + (place.y - y) ** 2).name
+
+
+MAPS = (0, 52, 57)
+"""The first patch of each map, by number: before 7.33, from 7.33, from 7.38."""
+
+
+def map_since(patch: int) -> int:
+    """The first patch that was played on the same map."""
+    return max(first for first in MAPS if first <= max(patch, 0))
 
 
 def patch_on(second: int) -> int:

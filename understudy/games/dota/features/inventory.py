@@ -56,6 +56,16 @@ def needs() -> dict[str, tuple[tuple[str, float], ...]]:
 
 
 @cache
+def goes_into() -> Floats:
+    """[I, I]: 1 where the item of a row takes that of a column, however deep."""
+    table = np.zeros((len(item_keys()), len(item_keys())))
+    for part, wholes in _built_from().items():
+        if part in item_index():
+            table[[item_index()[whole] for whole in wholes], item_index()[part]] = 1
+    return table
+
+
+@cache
 def depth(key: str) -> int:
     """0 for what is bought as it is, more for what is put together: the order of one second."""
     return 1 + max(depth(part) for part, _ in needs()[key]) if key in needs() else 0
@@ -80,6 +90,7 @@ class Inventory:
     def __init__(self) -> None:
         size = len(item_keys())
         self.owned, self._progress = np.zeros(size, bool), np.zeros(size)
+        self._missing: dict[int, list[int]] = {}
         self._stale = set[str]()  # items whose progress a purchase has changed since it was read
         self.last = self.before_last = NOTHING
         self.spent = 0.0
@@ -91,9 +102,20 @@ class Inventory:
         """[I]: share of each item's cost that parts at hand have paid for."""
         for key in self._stale:
             number = item_index()[key]
-            self._progress[number] = 1 - self.still_takes(key)[0] / costs()[number]
+            gold, bought = self.still_takes(key)
+            self._progress[number] = 1 - gold / costs()[number]
+            self._missing[number] = [item_index()[k] for k in bought[1:] if k in item_index()]
         self._stale.clear()
         return self._progress
+
+    @property
+    def wanted(self) -> Floats:
+        """[I]: of what is begun and not owned, the share paid of the furthest that lacks this."""
+        progress, wanted = self.progress, np.zeros(len(item_keys()))
+        for number in np.flatnonzero((progress > 0) & ~self.owned).tolist():
+            for part in self._missing[number]:
+                wanted[part] = max(wanted[part], progress[number])
+        return wanted
 
     def add(self, key: str) -> None:
         """One purchase; an item of a later patch changes nothing."""

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from understudy.games.dota import facts
+from understudy.games.dota.advice.buying import item_lines, with_cash
 from understudy.games.dota.advice.match_context import MatchContext, Models
-from understudy.games.dota.advice.recommend import VIEW, advise, item_lines
+from understudy.games.dota.advice.recommend import VIEW, advise
 from understudy.games.dota.live.match import LiveMatch
 from understudy.games.dota.live.report import LIST, PLAYER, SPECTATOR
 from understudy.games.dota.live.sight import UNTOLD, LiveModels
@@ -190,8 +191,8 @@ def _unscored(lines: list[dict[str, Any]], match: LiveMatch) -> list[dict[str, A
     found = []
     for line in lines:
         hero = match.heroes.get(line.get("slot", -1))
-        cash = {"cash": hero.cash} if hero is not None and hero.cash is not None else {}
-        found.append({**line, **blank, **cash})
+        cash = hero.cash if hero is not None and "cash" in line else None
+        found.append({**(line if cash is None else with_cash(line, cash)), **blank})
     return found
 
 

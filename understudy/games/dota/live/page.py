@@ -75,9 +75,13 @@ def _state(brief: Brief) -> Panel:
 
 def _advice(brief: Brief) -> list[Panel]:
     parts = (
-        ("What to buy next", brief.items, ("hero", "item", "chance", "model", "why")),
-        ("What may be taken", brief.objectives, ("side", "take", "model", "why")),
-        ("Where wards go", brief.wards, ("side", "x", "y", "chance", "why")),
+        (
+            "What to buy next",
+            brief.items,
+            ("hero", "item", "chance", "left_to_pay", "next", "model", "why"),
+        ),
+        ("What may be taken", brief.objectives, ("side", "take", "lane", "model", "why")),
+        ("Where wards go", brief.wards, ("side", "kind", "place", "chance", "why")),
     )
     return [
         Panel(title, _table(lines, names), note=_note(lines, brief), wide=True)
@@ -89,7 +93,12 @@ def _advice(brief: Brief) -> list[Panel]:
 def _table(lines: Sequence[dict[str, Any]], names: tuple[str, ...]) -> str:
     shown = [name for name in names if name != "model" or _has_opinion(lines)]
     rows = [[line[name] for name in shown] for line in lines]
-    return charts.table(shown, rows, percent=("chance",))
+    heads = [_HEADS.get(name, name) for name in shown]
+    return charts.table(heads, rows, percent=("chance",))
+
+
+_ITEM = ("hero", "item", "chance", "left_to_pay", "next", "model", "why")
+_HEADS = {"left_to_pay": "still to pay", "next": "buy next"}
 
 
 def _has_opinion(lines: Sequence[dict[str, Any]]) -> bool:

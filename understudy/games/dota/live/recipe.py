@@ -123,6 +123,7 @@ class LiveRecipe:
 
     description: str
     ridge: float = RIDGE
+    """Penalty on weights of standardised columns."""
 
     def settings(self) -> dict[str, Any]:
         """Everything but the description."""

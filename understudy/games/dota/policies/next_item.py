@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from understudy.data.arrays import Floats, Ints
+from understudy.data.arrays import Bools, Floats, Ints
 from understudy.data.stats import newton
-from understudy.games.dota.features.inventory import NOTHING, costs, item_keys
-from understudy.games.dota.policies.purchases import Decisions
+from understudy.games.dota.features.inventory import NOTHING, costs, goes_into, item_keys
+from understudy.games.dota.policies.purchases import Decisions, completed, joined
 
 BAND = 300
 """Seconds to a row of the frequency tables by time."""
@@ -30,6 +30,8 @@ def _keys(rows: Decisions) -> dict[str, Ints]:
     last, before = rows.last - NOTHING, rows.before_last - NOTHING
     band = np.clip(rows.t // BAND, 0, BANDS - 1)
     hero = np.clip(rows.hero, 0, _HEROES - 1)
+    core = (rows.rank < CORES).astype(np.int64)
+    role = hero * 2 + core
     return {
         "everybody": np.zeros(len(rows), np.int64),
         "time": band,
@@ -39,9 +41,16 @@ def _keys(rows: Decisions) -> dict[str, Ints]:
         "last two": last * size + before,
         "hero, last": hero * size + last,
         "hero, last two": (hero * size + last) * size + before,
+        "hero, role": role,
+        "hero, role, time": role * BANDS + band,
+        "role, last": core * size + last,
+        "hero, role, last": role * size + last,
+        "rank, time": rows.rank * BANDS + band,
     }
 
 
+CORES = 3
+"""Of a side's five, by gold: those who may be taken for its cores."""
 _PARENT = {
     "everybody": None,
     "time": "everybody",
@@ -51,10 +60,20 @@ _PARENT = {
     "last two": "last",
     "hero, last": "hero",
     "hero, last two": "hero, last",
+    "hero, role": "hero",
+    "hero, role, time": "hero, role",
+    "role, last": "last",
+    "hero, role, last": "hero, last",
+    "rank, time": "time",
 }
 """What a row counted too seldom falls back to."""
 FREQUENCY_TABLES = tuple(_PARENT)
-OTHERS = ("parts bought", "all parts bought", "missing gold", "cost")
+OTHERS = (
+    *("parts bought", "all parts bought", "missing gold", "cost"),
+    *("wanted", "wanted at all", "demand as a part", "demand of what is begun"),
+    *("mates have it", "foes have it", "can be paid", "cost by time"),
+    *("put together", "put together by time", "cost by cash"),
+)
 PRIOR = 5.0
 """Decisions that the wider table counts for. Up: rarer rows are believed less."""
 
@@ -97,12 +116,41 @@ def count(rows: Decisions) -> FrequencyTables:
 def columns(frequencies: FrequencyTables, rows: Decisions) -> Floats:
     """[D, I, K]: all that is weighed."""
     chances = frequencies.chances(rows)
-    # Gold: what the parts at hand have not paid for, less the cash.
-    missing = np.clip(costs() * (1 - rows.progress) - rows.cash[:, None], 0, None)
     parts = [np.log(chances[name]) for name in FREQUENCY_TABLES]
-    parts += [rows.progress, (rows.progress > 0.99).astype(float), missing / 1000]
-    parts.append(np.broadcast_to(costs() / 1000, rows.progress.shape))
-    return np.stack(parts, axis=2).astype(np.float32)
+    known = _others(rows, chances["hero, role, time"])
+    parts += [np.broadcast_to(known[name], rows.progress.shape) for name in OTHERS]
+    return np.stack(parts, axis=2, dtype=np.float32)
+
+
+def _others(rows: Decisions, likely: Floats) -> dict[str, Floats]:
+    """What is weighed beside frequencies; `likely` is how likely each item is for such a hero."""
+    # Gold: what the parts at hand have not paid for, less the cash.
+    left, cash = costs() * (1 - rows.progress), rows.cash[:, None]
+    dear, whole = costs() / 1000, completed().astype(np.float64)
+    minutes = np.minimum(rows.t[:, None] / 600, 5.0)
+    open_to = likely * ~rows.owned
+    # A part is as likely as what takes it; where something is begun, as that which lacks it.
+    as_part, begun = open_to @ goes_into(), (open_to * rows.progress) @ goes_into()
+    return {
+        "parts bought": rows.progress,
+        "all parts bought": (rows.progress > 0.99).astype(float),
+        "missing gold": np.clip(left - cash, 0, None) / 1000,
+        "cost": dear,
+        "wanted": rows.wanted,
+        "wanted at all": (rows.wanted > 0).astype(float),
+        "demand as a part": np.log(as_part + 1e-4),
+        "demand of what is begun": np.log(5 * begun * (rows.wanted > 0) + 1e-3),
+        "mates have it": rows.mates,
+        "foes have it": rows.foes,
+        "can be paid": (left <= cash + SLACK).astype(float),
+        "cost by time": dear * minutes,
+        "put together": whole,
+        "put together by time": whole * minutes,
+        "cost by cash": dear * np.clip(cash / 1000, -1, 4),
+    }
+
+
+SLACK = 100  # gold; the estimate of cash is no better than this
 
 
 @dataclass(frozen=True)
@@ -111,7 +159,7 @@ class NextItem:
 
     frequencies: FrequencyTables
     weights: Floats
-    """One for each of HABITS and OTHERS."""
+    """One for each of FREQUENCY_TABLES and OTHERS."""
 
     def chances(self, rows: Decisions) -> Floats:
         """[D, I]; 0 for what is owned."""
@@ -122,7 +170,19 @@ class NextItem:
         return np.concatenate(chances) if chances else np.zeros((0, len(item_keys())))
 
 
-def _chunks(rows: Decisions, size: int = 4000) -> Sequence[Decisions]:
+@dataclass(frozen=True)
+class ItemPolicies:
+    """What is bought next, and what for."""
+
+    next: NextItem
+    """The next purchase, a part or not."""
+    goal: NextItem
+    """The next purchase of what is kept."""
+    kept: Bools
+    """[I]: items that are kept; of the others most are built into something soon."""
+
+
+def _chunks(rows: Decisions, size: int = 2000) -> Sequence[Decisions]:
     return [rows.where(slice(start, start + size)) for start in range(0, len(rows), size)]
 
 
@@ -138,10 +198,7 @@ def fit(train: Decisions, val: Decisions, *, most: int = 12_000, seed: int = 0) 
     some = val.where(np.sort(chosen))
     known = np.concatenate([columns(count(train), part) for part in _chunks(some)])
     weights = _weigh(known, some)
-    both = Decisions(
-        **{n: np.concatenate([getattr(train, n), getattr(val, n)]) for n in vars(train)}
-    )
-    return NextItem(count(both), weights)
+    return NextItem(count(joined([train, val])), weights)
 
 
 def _weigh(known: Floats, rows: Decisions, ridge: float = 1.0) -> Floats:
@@ -160,7 +217,11 @@ def _weigh(known: Floats, rows: Decisions, ridge: float = 1.0) -> Floats:
         # Of a conditional logit: the gradient is expected less chosen, the Hessian the covariance.
         mean = np.einsum("di,dik->dk", chance, known)
         gradient = (mean - known[here, rows.chosen]).sum(axis=0) + ridge * (weights - start)
-        square = np.einsum("di,dik,dil->kl", chance, known, known, optimize=True)
+        square = np.zeros((len(weights), len(weights)))
+        for some in range(0, len(rows), 500):  # all at once would take gigabytes
+            block = slice(some, some + 500)
+            flat = known[block].reshape(-1, len(weights)).astype(np.float64)
+            square += (flat * chance[block].reshape(-1, 1)).T @ flat
         return gradient, square - mean.T @ mean + ridge * np.eye(len(weights))
 
     return newton(slopes, start, loss, rounds=30, tolerance=1e-4, shortest=1e-5, last="taken")

@@ -4,25 +4,29 @@ A decision knows only purchases of strictly earlier seconds: an item that is put
 in the same second as its last part, and would otherwise be given away.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from understudy.data.arrays import Floats, Ints
+from understudy.data.arrays import Bools, Floats, Ints
 from understudy.games.dota import facts
 from understudy.games.dota.features.inventory import (
     NOTHING,
     GoldEstimate,
     Inventory,
     depth,
+    goes_into,
     item_index,
     item_keys,
 )
-from understudy.games.dota.features.timeline import Timeline, build_timeline
+from understudy.games.dota.features.timeline import MINUTE, Timeline, build_timeline
+
+Shares = np.ndarray[Any, np.dtype[np.float32]]
+Counts = np.ndarray[Any, np.dtype[np.integer[Any]]]
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,20 @@ class Decisions:
     last: Ints
     """The dearer item bought before this one."""
     before_last: Ints
-    owned: "np.ndarray[Any, np.dtype[np.bool_]]"
+    owned: Bools
     """[D, I]: bought before."""
-    progress: Floats
+    progress: Shares
     """[D, I]: share of each item's cost that parts at hand have paid for."""
+    wanted: Shares
+    """[D, I]: `Inventory.wanted`: how far the item is on which each is missing."""
     cash: Floats
     """Earned less spent and lost, about; what was sold is not known."""
+    rank: Ints
+    """How many of its side had earned more by the last whole minute, 0 to 4."""
+    mates: Counts
+    """[D, I]: how many others of its side have bought each."""
+    foes: Counts
+    """[D, I]: how many of the other side have."""
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -51,6 +63,11 @@ class Decisions:
     def where(self, rows: Any) -> "Decisions":
         """Some of them."""
         return Decisions(**{name: values[rows] for name, values in vars(self).items()})
+
+
+def joined(parts: Sequence[Decisions]) -> Decisions:
+    """The decisions of all parts."""
+    return Decisions(**{n: np.concatenate([getattr(p, n) for p in parts]) for n in vars(parts[0])})
 
 
 @cache
@@ -67,9 +84,11 @@ def decisions(recordings: Mapping[str, pa.Table]) -> Decisions:
         zip(matches["match_id"].to_pylist(), matches["start_time"].to_pylist(), strict=True)
     )
     gold_estimate = GoldEstimate(match)
-    rows = [row for player in _players(match) for row in _of_one(gold_estimate, *player)]
-    columns = list(zip(*rows, strict=True)) or [()] * 9
-    which, slot, t, chosen, last, before, owned, progress, cash = columns
+    owners = Owners(match)
+    rows = [row for player in _players(match) for row in _of_one(gold_estimate, owners, *player)]
+    columns = list(zip(*rows, strict=True)) or [()] * 13
+    which, slot, t, chosen, last, before, owned, progress, wanted, cash, *rest = columns
+    rank, mates, foes = rest
     index = np.array(which, np.int64)
     seat = np.array(slot, np.int64)
     numbers = match.match_id[index]
@@ -84,9 +103,45 @@ def decisions(recordings: Mapping[str, pa.Table]) -> Decisions:
         last=np.array(last, np.int64),
         before_last=np.array(before, np.int64),
         owned=np.array(owned, bool).reshape(-1, size),
-        progress=np.array(progress, np.float64).reshape(-1, size),
+        progress=np.array(progress, np.float32).reshape(-1, size),
+        wanted=np.array(wanted, np.float32).reshape(-1, size),
         cash=np.array(cash, np.float64),
+        rank=np.array(rank, np.int64),
+        mates=np.array(mates, np.int8).reshape(-1, size),
+        foes=np.array(foes, np.int8).reshape(-1, size),
     )
+
+
+NEVER = 2**31
+
+
+class Owners:
+    """When each player of some matches first bought each item, and how rich they were."""
+
+    def __init__(self, match: Timeline) -> None:
+        self.match = match
+        bought = match.events["purchase"]
+        self.first = np.full((len(match.match_id), 10, len(item_keys())), NEVER)
+        things = zip(
+            bought.which.tolist(), bought.slot.tolist(), bought.t.tolist(),
+            bought.key.to_pylist(), strict=True,
+        )  # fmt: skip
+        for which, slot, t, key in things:
+            if (number := item_index().get(key)) is not None:
+                self.first[which, slot, number] = min(self.first[which, slot, number], t)
+
+    def before(self, which: int, slot: int, t: int) -> tuple[int, Ints, Ints]:
+        """Rank by gold of the last whole minute, and how many mates and foes own each item."""
+        match, side = self.match, slot // 5
+        row = int(match.first[which]) + min(
+            max(t - 1 - int(match.t[match.first[which]]), 0) // MINUTE,
+            int(match.minutes[which]) - 1,
+        )
+        gold = match.players["gold"][row].reshape(2, 5)[side]
+        owned = self.first[which] < t
+        own = owned[5 * side : 5 * side + 5].sum(axis=0) - owned[slot]
+        foes = owned[5 - 5 * side : 10 - 5 * side].sum(axis=0)
+        return int((gold > gold[slot % 5]).sum()), own, foes
 
 
 def _players(match: Timeline) -> Iterator[tuple[int, int, list[tuple[int, str]]]]:
@@ -106,7 +161,11 @@ def _players(match: Timeline) -> Iterator[tuple[int, int, list[tuple[int, str]]]
 
 
 def _of_one(
-    gold_estimate: GoldEstimate, which: int, slot: int, things: list[tuple[int, str]]
+    gold_estimate: GoldEstimate,
+    owners: Owners,
+    which: int,
+    slot: int,
+    things: list[tuple[int, str]],
 ) -> Iterator[tuple[Any, ...]]:
     held, waiting = Inventory(), list[str]()
     now = None
@@ -119,6 +178,51 @@ def _of_one(
         # Neither owned before nor bought earlier in this same second: the first of its item.
         if number != NOTHING and not held.owned[number] and key not in waiting:
             cash = gold_estimate.left(which, slot, t) - held.spent
-            owned, progress = held.owned.copy(), held.progress.copy()
-            yield which, slot, t, number, held.last, held.before_last, owned, progress, cash
+            shares = (held.progress.astype(np.float32), held.wanted.astype(np.float32))
+            known = (held.owned.copy(), *shares)
+            more = owners.before(which, slot, t)
+            yield which, slot, t, number, held.last, held.before_last, *known, cash, *more
         waiting.append(key)
+
+
+# --- ends and parts ------------------------------------------------------------------------------
+
+BUILT = 600
+"""Seconds within which a part is built into something."""
+_LEAST = 20
+"""Purchases below which what an item is made of says whether it is a part."""
+
+
+def ends(rows: Decisions) -> Bools:
+    """[I]: which items are kept; of the others most are built into something in ten minutes."""
+    bought, soon = np.zeros(len(item_keys())), np.zeros(len(item_keys()))
+    for player in _by_player(rows):
+        chosen, t = rows.chosen[player], rows.t[player]
+        into = goes_into()[np.ix_(chosen, chosen)].T > 0  # [part, whole]
+        after = (t[None, :] >= t[:, None]) & (t[None, :] <= t[:, None] + BUILT)
+        np.add.at(bought, chosen, 1)
+        np.add.at(soon, chosen, (into & after).any(axis=1))
+    rule = goes_into().sum(axis=0) == 0
+    return np.where(bought >= _LEAST, soon < bought / 2, rule)
+
+
+def towards(rows: Decisions, kept: Bools) -> Decisions:
+    """The same decisions with what they led to chosen: the next item bought that is kept.
+
+    Those after which nothing of the kind was bought are left out.
+    """
+    goal = np.full(len(rows), NOTHING)
+    for player in _by_player(rows):
+        following = NOTHING
+        for row in player[::-1].tolist():
+            following = int(rows.chosen[row]) if kept[rows.chosen[row]] else following
+            goal[row] = following
+    led = goal != NOTHING
+    return replace(rows.where(led), chosen=goal[led])
+
+
+def _by_player(rows: Decisions) -> Iterator[Ints]:
+    """The rows of each player of each match, in the order of time."""
+    order = np.lexsort((np.arange(len(rows)), rows.t, rows.slot, rows.match_id))
+    new = np.flatnonzero(np.diff(rows.match_id[order] * 10 + rows.slot[order]))
+    yield from np.split(order, new + 1) if len(rows) else ()

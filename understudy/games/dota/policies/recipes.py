@@ -8,6 +8,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -24,7 +25,7 @@ from understudy.data.stats import paired_difference
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.features.samples import Outline
-from understudy.games.dota.policies import next_item, purchases, wards
+from understudy.games.dota.policies import next_item, purchases, ward_fates, wards
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value import splits
 from understudy.games.dota.value.splits import Split
@@ -70,12 +71,14 @@ class ItemRecipe:
     description: str
     most: int = 12_000
     """Decisions the weights are fitted on. Up: slower, steadier."""
+    everything: bool = False
+    """Count the test's matches as well, once they have judged: to be used, not compared."""
     test: int | None = None
     """The patch to test on, by OpenDota's number. None: the last fifth of matches."""
 
     def settings(self) -> dict[str, Any]:
         """Everything but the description."""
-        return {"most": self.most, "test": self.test}
+        return {"most": self.most, "test": self.test, "everything": self.everything}
 
     def with_options(self, name: str, options: TrainOptions) -> "ItemRecipe":
         """It may test on another patch."""
@@ -90,10 +93,9 @@ class ItemRecipe:
         began = time.perf_counter()
         rows = gathered(job.run.recordings, purchases.decisions)
         train, val, test = _parts(rows, _split(job.run, self.test), "purchase of a dearer item")
-        policy = next_item.fit(train, val, most=self.most, seed=job.seed)
-        save_items(job.out / ITEMS_FILE, policy)
-        ours = policy.chances(test)
-        counts = next_item.baseline(policy.frequencies, test)
+        policies = fit_items(train, val, self.most, job.seed)
+        ours = policies.next.chances(test)
+        counts = next_item.baseline(policies.next.frequencies, test)
         number = test.match_id
         kinds = {
             "all items": np.ones(len(test), bool),
@@ -105,14 +107,49 @@ class ItemRecipe:
             for name, rows in kinds.items()
         }
         tables[f"{TRACKED} items"] = _tracked(train, ours, counts, test)
-        weights = dict(
-            zip(
-                (*next_item.FREQUENCY_TABLES, *next_item.OTHERS),
-                policy.weights.tolist(),
-                strict=True,
-            )
-        )
+        tables["what is bought to be kept"] = _goals(policies, test)
+        if self.everything:
+            policies = counted_anew(policies, [train, val, test])
+        save_items(job.out / ITEMS_FILE, policies)
+        weights = {
+            what: dict(zip(names, policy.weights.tolist(), strict=True))
+            for what, policy in (("next", policies.next), ("goal", policies.goal))
+            for names in [(*next_item.FREQUENCY_TABLES, *next_item.OTHERS)]
+        }
         return _finish(job.out, began, "hero and last item", tables, {"weights": weights})
+
+
+def fit_items(
+    train: purchases.Decisions, val: purchases.Decisions, most: int, seed: int
+) -> next_item.ItemPolicies:
+    """Both policies; what is kept is seen in what was trained on."""
+    kept = purchases.ends(train)
+    led = [purchases.towards(rows, kept) for rows in (train, val)]
+    return next_item.ItemPolicies(
+        next_item.fit(train, val, most=most, seed=seed),
+        next_item.fit(*led, most=most, seed=seed),
+        kept,
+    )
+
+
+def counted_anew(
+    policies: next_item.ItemPolicies, parts: list[purchases.Decisions]
+) -> next_item.ItemPolicies:
+    """The same weights over counts of all decisions."""
+    rows = purchases.joined(parts)
+    led = purchases.towards(rows, policies.kept)
+    return next_item.ItemPolicies(
+        replace(policies.next, frequencies=next_item.count(rows)),
+        replace(policies.goal, frequencies=next_item.count(led)),
+        policies.kept,
+    )
+
+
+def _goals(policies: next_item.ItemPolicies, test: purchases.Decisions) -> dict[str, Any]:
+    rows = purchases.towards(test, policies.kept)
+    ours = policies.goal.chances(rows)
+    counts = next_item.baseline(policies.goal.frequencies, rows)
+    return judged(ours, counts, rows.chosen, rows.match_id, (1, 3, 5))
 
 
 def _tracked(train: Any, ours: Floats, counts: Floats, test: Any) -> dict[str, Any]:
@@ -136,12 +173,14 @@ class WardRecipe:
     """Train and judge the ward policy."""
 
     description: str
+    everything: bool = False
+    """Count the test's matches as well, once they have judged: to be used, not compared."""
     test: int | None = None
     """The patch to test on, by OpenDota's number. None: the last fifth of matches."""
 
     def settings(self) -> dict[str, Any]:
         """Everything but the description."""
-        return {"grid": wards.GRID, "test": self.test}
+        return {"grid": wards.GRID, "test": self.test, "everything": self.everything}
 
     def with_options(self, name: str, options: TrainOptions) -> "WardRecipe":
         """It may test on another patch."""
@@ -154,22 +193,65 @@ class WardRecipe:
     def fit(self, job: TrainingJob) -> dict[str, Any]:
         """Into the job's folder: the policy and its evaluation."""
         began = time.perf_counter()
-        rows = gathered(job.run.recordings, wards.placements)
-        train, val, test = _parts(rows, _split(job.run, self.test), "observer ward")
-        policy = wards.fit(train, val)
-        save_wards(job.out / WARDS_FILE, policy, train)
-        counts = wards.baseline(train, val, test)
-        ours, number = policy.chances(test), test.match_id
-        tables = {"observer wards": judged(ours, counts, test.cell, number, (1, 5, 20, 50))}
-        weights = [*(f"{name}, blurred {blur:g}" for name, blur in policy.maps), "even"]
-        named = dict(zip(weights, policy.weights.tolist(), strict=True))
+        split = _split(job.run, self.test)
+        models, tables, named = (
+            dict[str, ward_fates.WardModel](),
+            dict[str, Any](),
+            dict[str, Any](),
+        )
+        for kind, name in WARD_KINDS.items():
+            try:
+                models[kind], scores = self._of_kind(job.run.recordings, split, kind, name)
+            except TooFewError:
+                if kind == "obs":
+                    raise
+                continue  # recordings without sentries still say where observers go
+            tables |= scores
+            spots = models[kind].spots
+            names = [*(f"{part}, blurred {blur:g}" for part, blur in spots.maps), "even"]
+            named[name] = dict(zip(names, spots.weights.tolist(), strict=True))
+        save_wards(job.out / WARDS_FILE, models)
         return _finish(job.out, began, "side and five minutes", tables, {"weights": named})
+
+    def _of_kind(
+        self, recordings: Path, split: Split, kind: str, name: str
+    ) -> tuple[ward_fates.WardModel, dict[str, Any]]:
+        """The model of one kind of ward, and its scores as asked to the second and the minute."""
+        rows = gathered(recordings, partial(wards.placements, kind=kind))
+        asked = gathered(recordings, partial(wards.placements, kind=kind, whole_minutes=True))
+        train, val, test = _parts(rows, split, name)
+        kept = wards.newest_map(wards.joined(train, val))  # older maps are other places
+        if kept[: len(train)].any() and kept[len(train) :].any():
+            train, val = train.where(kept[: len(train)]), val.where(kept[len(train) :])
+        spots = wards.fit(train, val)
+        early = wards.WardSpots(wards.counted(train), spots.weights, wards.PLAIN)
+        later = _parts(asked, split, name)[1:]
+        same = later[0].where(np.isin(later[0].match_id, val.match_id))
+        minute = wards.weigh(early, wards.drawn(same))
+        counts = wards.baseline(train, val, test)
+        scores = {}
+        for what, some, near in (("", test, None), (", asked at the minute", later[1], minute)):
+            chances = spots.chances(some, near)
+            sizes = (1, 5, 20, 50)
+            scores[f"{name}s{what}"] = judged(chances, counts, test.cell, test.match_id, sizes)
+        used = wards.joined(train, val)
+        if self.everything:
+            used = wards.joined(used, test)
+            spots = replace(spots, counts=wards.counted(used))
+        return ward_fates.WardModel(spots, minute, ward_fates.fates(used, kind)), scores
+
+
+WARD_KINDS = {"obs": "observer ward", "sen": "sentry ward"}
+
+
+class TooFewError(InputError):
+    """Nothing of a kind to train on, or to judge by."""
 
 
 def _parts(rows: Any, split: Split, what: str) -> tuple[Any, Any, Any]:
     parts = [rows.where(np.isin(rows.match_id, part)) for part in vars(split).values()]
     if not all(len(part) for part in parts):
-        raise InputError(f"the recordings hold too few matches with a {what} to split")
+        raise TooFewError(f"the recordings hold too few matches with a {what} to split")
     return parts[0], parts[1], parts[2]
 
 
@@ -214,40 +296,48 @@ def _finish(
 # --- on disk -------------------------------------------------------------------------------------
 
 
-def save_items(path: Path, policy: next_item.NextItem) -> None:
-    """Arrays only: keys and counts of each frequency table, and the weights."""
-    arrays: dict[str, Any] = {"weights": policy.weights, "items": np.array(inventory.item_keys())}
-    for number, name in enumerate(next_item.FREQUENCY_TABLES):
-        table = policy.frequencies.counts[name]
-        arrays[f"keys_{number}"] = np.array(list(table), np.int64)
-        arrays[f"counts_{number}"] = _short(np.stack(list(table.values())))
+def save_items(path: Path, policies: next_item.ItemPolicies) -> None:
+    """Arrays only: keys and counts of each frequency table, the weights, and what is kept."""
+    arrays: dict[str, Any] = {"items": np.array(inventory.item_keys()), "kept": policies.kept}
+    for what, policy in (("next", policies.next), ("goal", policies.goal)):
+        arrays[f"{what}_weights"] = policy.weights
+        for number, name in enumerate(next_item.FREQUENCY_TABLES):
+            table = policy.frequencies.counts[name]
+            arrays[f"{what}_keys_{number}"] = np.array(list(table), np.int64)
+            arrays[f"{what}_counts_{number}"] = _short(np.stack(list(table.values())))
     with writing(path) as aside, aside.open("wb") as file:
         np.savez_compressed(file, **arrays)
 
 
-def load_items(path: Path) -> next_item.NextItem:
-    """The policy that `save_items` wrote."""
+def load_items(path: Path) -> next_item.ItemPolicies:
+    """The policies that `save_items` wrote."""
     arrays = _arrays(path, "items")
     if tuple(arrays["items"].tolist()) != inventory.item_keys():
         raise InputError(f"{path} knows other items. Train again: understudy train dota items")
+    if "kept" not in arrays:
+        raise InputError(f"{path} is of an older make. Train again: understudy train dota items")
+    return next_item.ItemPolicies(_policy(arrays, "next"), _policy(arrays, "goal"), arrays["kept"])
+
+
+def _policy(arrays: Mapping[str, Any], what: str) -> next_item.NextItem:
     counts = {}
     for number, name in enumerate(next_item.FREQUENCY_TABLES):
-        keys, table = arrays[f"keys_{number}"], arrays[f"counts_{number}"]
+        keys, table = arrays[f"{what}_keys_{number}"], arrays[f"{what}_counts_{number}"]
         lines = table.astype(np.float32)
         counts[name] = dict(zip(keys.tolist(), lines, strict=True))
-    return next_item.NextItem(next_item.FrequencyTables(counts), arrays["weights"])
+    return next_item.NextItem(next_item.FrequencyTables(counts), arrays[f"{what}_weights"])
 
 
-def save_wards(path: Path, policy: wards.WardSpots, train: wards.Placements) -> None:
-    """Arrays only: the maps, how much each is believed, and how long wards stood in each cell."""
-    ended = ~np.isnan(train.life)
-    total = np.bincount(train.cell[ended], train.life[ended], wards.SIZE)
-    rows = np.bincount(train.cell[ended], minlength=wards.SIZE)
-    mean = np.nansum(train.life) / max(ended.sum(), 1)
-    # Each cell's mean life, shrunk towards that of all as by five wards of average life.
-    arrays: dict[str, Any] = {"weights": policy.weights, "life": (total + 5 * mean) / (rows + 5)}
-    for number, table in enumerate(policy.counts.values()):
-        arrays[f"counts_{number}"] = _short(table)
+def save_wards(path: Path, models: Mapping[str, ward_fates.WardModel]) -> None:
+    """Arrays only: by kind, maps, how much each is believed, and how wards fared in each cell."""
+    arrays: dict[str, Any] = {}
+    for kind, model in models.items():
+        arrays[f"{kind}_weights"], arrays[f"{kind}_near"] = model.spots.weights, model.spots.near
+        arrays[f"{kind}_asked"] = model.asked
+        arrays[f"{kind}_stands"] = model.fates.stands.astype(np.float32)
+        arrays[f"{kind}_taken"] = model.fates.taken.astype(np.float32)
+        for number, table in enumerate(model.spots.counts.values()):
+            arrays[f"{kind}_counts_{number}"] = _short(table)
     with writing(path) as aside, aside.open("wb") as file:
         np.savez_compressed(file, **arrays)
 
@@ -257,12 +347,21 @@ def _short(counts: Floats) -> "np.ndarray[Any, np.dtype[np.uint16]]":
     return np.minimum(counts, np.iinfo(np.uint16).max).astype(np.uint16)
 
 
-def load_wards(path: Path) -> tuple[wards.WardSpots, Floats]:
-    """What `save_wards` wrote: the policy, and seconds a ward stands, by cell."""
+def load_wards(path: Path) -> dict[str, ward_fates.WardModel]:
+    """What `save_wards` wrote, by kind."""
     arrays = _arrays(path, "wards")
+    if "obs_near" not in arrays:
+        raise InputError(f"{path} is of an older make. Train again: understudy train dota wards")
     names = list(wards.counted(_no_wards()))
-    counts = {name: arrays[f"counts_{k}"].astype(np.float64) for k, name in enumerate(names)}
-    return wards.WardSpots(counts, arrays["weights"]), arrays["life"]
+    models = {}
+    for kind in (kind for kind in WARD_KINDS if f"{kind}_near" in arrays):
+        counts = {n: arrays[f"{kind}_counts_{k}"].astype(np.float64) for k, n in enumerate(names)}
+        spots = wards.WardSpots(counts, arrays[f"{kind}_weights"], arrays[f"{kind}_near"])
+        fates = ward_fates.Fates(
+            *(arrays[f"{kind}_{n}"].astype(np.float64) for n in ("stands", "taken"))
+        )
+        models[kind] = ward_fates.WardModel(spots, arrays[f"{kind}_asked"], fates)
+    return models
 
 
 def _no_wards() -> wards.Placements:

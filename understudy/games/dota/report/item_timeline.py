@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from understudy.games.dota import facts
+from understudy.games.dota.advice.buying import held_at, item_lines
 from understudy.games.dota.advice.match_context import MatchContext, Models
-from understudy.games.dota.advice.recommend import SIDES, held_at, item_lines
+from understudy.games.dota.advice.spots import SIDES
 from understudy.games.dota.features.inventory import item_index
+from understudy.games.dota.report.minute import HEAD
 from understudy.report.page import Panel
 
 EVERY = 5
@@ -56,15 +58,6 @@ def _bought(context: MatchContext, slot: int, begin: int, end: int) -> list[tupl
 
 # --- the panel -----------------------------------------------------------------------------------
 
-_STYLE = """<style>
-.items details{border-top:1px solid var(--line);padding:.35rem 0}
-.items summary{cursor:pointer}.items summary span{color:var(--soft)}
-.items table{margin:.4rem 0 .6rem 1rem}
-.items th,.items td{text-align:left;vertical-align:top;padding:.15rem .6rem}
-.items th{color:var(--soft);font-size:.8rem}
-.items b::before{content:"\\2713\\00a0"}
-</style>"""
-
 
 def items_panel(context: MatchContext, models: Models) -> Panel:
     """A line per player, which opens to what was advised and what was bought."""
@@ -75,7 +68,7 @@ def items_panel(context: MatchContext, models: Models) -> Panel:
         "bought. Hover over an advice for what the value model thinks of it: an opinion, no proof."
     )
     html = f'<div class="items">{players}</div>'
-    return Panel("Items and advice", html, note=note, head=_STYLE, wide=True)
+    return Panel("Items and advice", html, note=note, head=HEAD, wide=True)
 
 
 def _player(context: MatchContext, models: Models, slot: int) -> str:
@@ -89,9 +82,9 @@ def _player(context: MatchContext, models: Models, slot: int) -> str:
     return (
         f"<details{' open' if slot == 0 else ''}><summary><strong>{escape(context.hero(slot))}"
         f"</strong> <span>{summary}</span><br>{_great_items(context, slot)}"
-        "</summary><table><thead><tr><th>minute</th><th>advised then</th>"
+        '</summary><div class="scroll"><table><thead><tr><th>minute</th><th>advised then</th>'
         f"<th>bought in the next {EVERY} minutes</th></tr></thead><tbody>{rows}</tbody></table>"
-        "</details>"
+        "</div></details>"
     )
 
 
@@ -115,6 +108,8 @@ def _row(look: Look) -> str:
 
 
 def _advice(line: dict[str, Any], taken: bool) -> str:
-    tip = f"model {line['model']} points; {line['why']}"
+    tip = f"model {line['model']} points; {line['left_to_pay']:,} gold to pay, {line['why']}"
     words = f'<span title="{escape(tip)}">{escape(line["item"])} {line["chance"]:.0%}</span>'
+    if line["next"] and line["next"] != line["item"]:
+        words += f" <small>(next: {escape(line['next'])})</small>"
     return f"<b>{words}</b>" if taken else words

@@ -1,14 +1,10 @@
-"""Pages: one match with its chances and swings, and how good a run's value models are."""
+"""Pages: all about one match, and how good a run's value models are."""
 
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from understudy.data import shards
-from understudy.data.arrays import Floats
 from understudy.data.integrity.json_files import fitting_together
 from understudy.data.runs import EVALUATION, Run
 from understudy.errors import InputError
@@ -19,21 +15,18 @@ from understudy.games.dota.advice.match_context import (
     open_match,
     recorded,
 )
-from understudy.games.dota.advice.recommend import SIDES
-from understudy.games.dota.policies import wards
+from understudy.games.dota.advice.spots import SIDES
+from understudy.games.dota.report.chance_panel import chance_panel, strength_panel, swings_panel
+from understudy.games.dota.report.game_map import map_panel
 from understudy.games.dota.report.item_timeline import items_panel
+from understudy.games.dota.report.lineups import lineups_panel
 from understudy.games.dota.report.scenarios import firsts, rates
 from understudy.games.dota.sources.synthetic import FIRST_MATCH
 from understudy.games.dota.sources.tables import EVENTS, MATCHES
-from understudy.games.dota.value.checkpoint import ValueModel
 from understudy.learn.base import read_evaluation
 from understudy.pipeline.game import Look, Shown, load
 from understudy.report import charts
 from understudy.report.page import Panel, page
-
-SWINGS = 6
-"""The minutes in which the chance moved most, listed one by one."""
-MAP = 400  # the side of the ward map's drawing
 
 
 def looks() -> dict[str, Look]:
@@ -81,61 +74,14 @@ def match_panels(context: MatchContext, models: Models) -> list[Panel]:
     model = models.value
     chance = model.chance(context.samples)
     return [
-        _chance_panel(context, model, chance),
+        chance_panel(context, model, chance),
+        lineups_panel(context, model, chance),
+        swings_panel(context, chance),
+        strength_panel(context, model, chance),
+        map_panel(context, models),
         _economy_panel(context),
-        _swings_panel(context, chance),
-        _wards_panel(context),
         items_panel(context, models),
     ]
-
-
-def _chance_panel(context: MatchContext, model: ValueModel, chance: Floats) -> Panel:
-    minutes = (context.timeline.t / 60).tolist()
-    marks = [
-        charts.Mark(t / 60, float(np.interp(t / 60, minutes, chance)), word)
-        for t, word in _great_events(context)
-    ]
-    chart = charts.line_chart(
-        {"Radiant wins": list(zip(minutes, chance.tolist(), strict=True))},
-        title="Chance that Radiant wins",
-        x_label="minute",
-        unit="percent",
-        marks=marks,
-    )
-    words = model.out_of_range(context.samples)
-    won = SIDES[not context.outline["radiant_win"]]
-    note = f"{won} won. Trained on {', '.join(model.patches)}; this match is of {context.patch}."
-    if words:
-        note += f" Not to be trusted everywhere: {'; '.join(words)}."
-    return Panel("Who will win", chart, note=note, wide=True)
-
-
-_NAMED = {
-    "CHAT_MESSAGE_ROSHAN_KILL": "Roshan",
-    "CHAT_MESSAGE_FIRSTBLOOD": "first blood",
-}
-
-
-def _great_events(context: MatchContext) -> list[tuple[int, str]]:
-    """Roshan, first blood, barracks."""
-    things = context.timeline.events["objective"]
-    marks = []
-    for t, team, key, target in zip(
-        things.t.tolist(),
-        things.team.tolist(),
-        things.key.to_pylist(),
-        things.target.to_pylist(),
-        strict=True,
-    ):
-        if key in _NAMED and team >= 0:
-            marks.append((t, f"{_NAMED[key]}, {SIDES[team]}"))
-        elif key == "building_kill" and target and "melee_rax" in target:
-            marks.append((t, f"barracks of {_loser(target)} fall"))
-    return [(t, word) for t, word in marks if 0 <= t <= context.timeline.t[-1]]
-
-
-def _loser(target: str) -> str:
-    return SIDES["badguys" in target]
 
 
 def _economy_panel(context: MatchContext) -> Panel:
@@ -144,93 +90,8 @@ def _economy_panel(context: MatchContext) -> Panel:
         name: list(zip(minutes, values.tolist(), strict=True))
         for name, values in context.timeline.advantage.items()
     }
-    chart = charts.line_chart(lines, title="Lead of Radiant", x_label="minute")
+    chart = charts.line_chart(lines, title="Lead of Radiant", x_label="minute", reference=0.0)
     return Panel("Gold and experience", chart, note="Gold is gold earned, not cash.", wide=True)
-
-
-def _swings_panel(context: MatchContext, chance: Floats) -> Panel:
-    """The largest changes, with what happened in that minute."""
-    moved = np.diff(chance)
-    rows = []
-    for row in np.argsort(-np.abs(moved))[:SWINGS]:
-        begin, end = int(context.timeline.t[row]), int(context.timeline.t[row + 1])
-        words = _happened(context, begin, end)
-        rows.append((end // 60, float(chance[row]), float(chance[row + 1]), words))
-    table = charts.table(
-        ("minute", "before", "after", "what happened"), sorted(rows), percent=("before", "after")
-    )
-    return Panel("Swings", table, note="The minutes that changed most.", wide=True)
-
-
-def _happened(context: MatchContext, begin: int, end: int) -> str:
-    """Kills, buildings and Roshan within (begin, end], in words."""
-    words = []
-    kills = context.timeline.events["kill"]
-    within = (kills.t > begin) & (kills.t <= end)
-    counts = [int((within & (kills.team == team)).sum()) for team in (0, 1)]
-    if any(counts):
-        words.append(f"kills {counts[0]}:{counts[1]}")
-    things = context.timeline.events["objective"]
-    for t, team, key, target in zip(
-        things.t.tolist(),
-        things.team.tolist(),
-        things.key.to_pylist(),
-        things.target.to_pylist(),
-        strict=True,
-    ):
-        if begin < t <= end:
-            if key == "building_kill" and target:
-                name = target.split("guys_", 1)[-1].replace("_", " ")
-                words.append(f"{name} of {_loser(target)} falls")
-            elif key in _NAMED and team >= 0:
-                words.append(f"{_NAMED[key]}, {SIDES[team]}")
-    return ", ".join(words) or "gold and experience alone"
-
-
-# --- wards ---------------------------------------------------------------------------------------
-
-_SLIDER = """<script>
-document.addEventListener("input", event => {
-  if (!event.target.matches(".ward-time")) return;
-  const box = event.target.closest(".wards"), now = 60 * event.target.value;
-  box.querySelector("output").textContent = "minute " + event.target.value;
-  for (const dot of box.querySelectorAll("circle"))
-    dot.style.display = +dot.dataset.from <= now && now < +dot.dataset.to ? "" : "none";
-});
-</script>
-<style>.wards svg{max-width:28rem;width:100%;background:var(--well,#8882)}
-.wards label{display:block}.wards input{width:100%;max-width:28rem}</style>"""
-
-
-def _wards_panel(context: MatchContext) -> Panel:
-    """Observer wards on the map, with a slider for the time."""
-    rows = wards.placements(context.tables)
-    events = context.tables["events"].to_pylist()
-    placed = [e for e in events if e["event_type"] == "ward_obs_place" and e["x"] is not None]
-    last = int(context.timeline.t[-1])
-    scale = MAP / (wards.HIGH - wards.LOW)
-    dots = []
-    for event, life in zip(placed, rows.life.tolist(), strict=True):
-        until = event["t"] + (life if life == life else 360)  # NaN: never seen to end
-        x, y = (event["x"] - wards.LOW) * scale, MAP - (event["y"] - wards.LOW) * scale
-        tip = f"{SIDES[event['team']]}, {event['t'] // 60} min, stood {until - event['t']:.0f} s"
-        dots.append(
-            f'<circle cx="{x:.0f}" cy="{y:.0f}" r="7" fill="var(--s{event["team"] + 1})" '
-            f'data-from="{event["t"]}" data-to="{until:.0f}"><title>{escape(tip)}</title></circle>'
-        )
-    keys = "".join(
-        f'<span class="key" style="--color:var(--s{team + 1})">{side}</span>'
-        for team, side in enumerate(SIDES)
-    )
-    html = (
-        f'<div class="wards">{keys}<svg viewBox="0 0 {MAP} {MAP}" role="img" '
-        'aria-label="Observer wards">'
-        f"{''.join(dots)}</svg><label>Standing at <output>any time</output>"
-        '<input class="ward-time" type="range" aria-label="Minute" min="0" '
-        f'max="{last // 60}" value="0"/>'
-        "</label></div>"
-    )
-    return Panel("Wards", html, note="Hover for who and how long.", head=_SLIDER)
 
 
 # --- runs ----------------------------------------------------------------------------------------

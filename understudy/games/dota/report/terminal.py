@@ -23,22 +23,54 @@ def print_advice(advice: "Advice") -> None:
     print(f"Radiant wins with {advice.chance:.0%}")
     for slot in sorted({line["slot"] for line in advice.items}):
         rows = [line for line in advice.items if line["slot"] == slot]
-        title = f"{rows[0]['hero']} (player {slot}), about {rows[0]['cash']:,} gold at hand"
-        out_console.print(_advice_table(title, ("item", "chance", "model", "why"), rows))
+        out_console.print(_item_table(rows))
     for side in sorted({line["side"] for line in advice.wards}, reverse=True):
-        rows = [line for line in advice.wards if line["side"] == side]
-        title = f"{side}: where wards go (model: {rows[0]['model']})"
-        out_console.print(_advice_table(title, ("x", "y", "chance", "why"), rows))
+        for kind in ("observer", "sentry"):
+            rows = [line for line in advice.wards if (line["side"], line["kind"]) == (side, kind)]
+            title = f"{side}: where to place the next {kind} ward"
+            if rows:
+                out_console.print(_advice_table(title, ("place", "x", "y", "chance", "why"), rows))
         rows = [line for line in advice.objectives if line["side"] == side]
         title = f"{side}: what may be taken"
-        out_console.print(_advice_table(title, ("take", "model", "why"), rows))
+        out_console.print(_advice_table(title, ("take", "model", "lane", "why"), rows))
     out_console.print(f"chance: how often others did it. {advice.view}.", highlight=False)
+
+
+def _item_table(rows: list[dict[str, Any]]) -> "Table":
+    """What can be paid now, then what must be saved for, each with the next part to buy."""
+    one = rows[0]
+    title = f"{one['hero']} (player {one['slot']}), about {one['cash']:,} gold at hand"
+    table = _table(title, "item", "chance", "model", "still to pay", "buy next")
+    table.columns[-1].justify = "left"
+    for can, word in ((True, "can be paid now"), (False, "to save for")):
+        some = [row for row in rows if row["affordable"] == can]
+        if some:
+            table.add_row(f"[bold]{word}[/bold]")
+        for row in some:
+            owed = f"{row['left_to_pay']:,}" + ("" if can else f"\n{row['why']}")
+            table.add_row(
+                row["item"], _cell("chance", row["chance"]), row["model"], owed, _next(row)
+            )
+    return table
+
+
+def _next(row: Mapping[str, Any]) -> str:
+    """The next part and its price; what else is missing."""
+    if not row["parts"]:
+        return "nothing: all parts are there"
+    if row["next"] == row["item"]:
+        return "it whole"
+    words = f"{row['next']}, {row['next_cost']:,}"
+    rest = len(row["parts"]) - 1 + sum(part["count"] - 1 for part in row["parts"])
+    if rest:
+        words += f" (then {rest} more part{'s' * (rest > 1)})"
+    return words if row["next_affordable"] else f"save for {words}"
 
 
 def _advice_table(title: str, names: tuple[str, ...], rows: list[dict[str, Any]]) -> "Table":
     table = _table(title, *names)
     for column in table.columns:
-        column.no_wrap = column.header != "why"
+        column.no_wrap = column.header not in ("why", "place", "lane", "take")
         column.justify = "right" if column.header in ("x", "y", "chance", "model") else "left"
     for row in rows:
         table.add_row(*(_cell(name, row[name]) for name in names))

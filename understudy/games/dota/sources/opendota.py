@@ -171,6 +171,17 @@ def _events(match: Json) -> Iterator[tuple[Any, ...]]:
         yield from _doings(player, slot, slot // 5)
     for objective in match.get("objectives") or ():
         yield _objective(objective)
+    for fight in match.get("teamfights") or ():
+        yield from _places_of_death(fight)
+
+
+def _places_of_death(fight: Json) -> Iterator[tuple[Any, ...]]:
+    """Where heroes died in a fight, known at its end."""
+    for slot, share in enumerate(fight["players"]):
+        for x, column in (share.get("deaths_pos") or {}).items():
+            for y, count in column.items():
+                row = (fight["end"], slot, slot // 5, "fight_death", None, float(x), float(y))
+                yield (*row, None, count)
 
 
 def _doings(player: Json, slot: int, team: int) -> Iterator[tuple[Any, ...]]:

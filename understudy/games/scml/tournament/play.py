@@ -2,8 +2,9 @@
 
 import random
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,8 @@ from understudy.games.scml.tournament.tracing import scripted_kinds, trace_other
 from understudy.pipeline.game import Played
 from understudy.workers.alone import little_memory
 
+Instead = Mapping[int, type[OneShotAgent]]
+
 
 @dataclass(frozen=True)
 class Game:
@@ -97,9 +100,9 @@ def _played(plans: Sequence[WorldPlan]) -> Iterator[dict[str, pa.Table]]:
         if plan.simulator == "batch":
             yield _batch_tables(next(games))
         elif plan.isolated:
-            yield play_isolated(plan, _play_one)
+            yield play_isolated(plan, play_one)
         else:
-            yield _play_one(plan)
+            yield play_one(plan)
 
 
 def _batch_tables(played: BatchGame) -> dict[str, pa.Table]:
@@ -130,11 +133,16 @@ def _joined(table: Table, parts: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables([table.arrow().empty_table(), *parts]).combine_chunks()
 
 
-def _play_one(plan: WorldPlan, idle: Blamed = NOBODY) -> dict[str, pa.Table]:
-    """Play a world; those to blame for what became of it before do nothing, and that is a fault."""
+def play_one(
+    plan: WorldPlan, idle: Blamed = NOBODY, instead: Instead = MappingProxyType({})
+) -> dict[str, pa.Table]:
+    """Play a world; those to blame for what became of it before do nothing, and that is a fault.
+
+    In some factories another class decides `instead` of the one that the player's name stands for.
+    """
     rules = rules_in_force()
     config = draw(plan.factories_per_level, plan.steps, plan.seed, plan.track)
-    kinds = _kinds(plan, config, idle)
+    kinds = _kinds(plan, config, idle, instead)
     if plan.trace is not None:
         kinds = traced(kinds, plan.players, plan.trace, plan.match)
     recorder = Recorder(len(kinds))
@@ -162,11 +170,14 @@ def _play_one(plan: WorldPlan, idle: Blamed = NOBODY) -> dict[str, pa.Table]:
     return tables
 
 
-def _kinds(plan: WorldPlan, config: WorldConfig, idle: Blamed) -> list[type[OneShotAgent]]:
+def _kinds(
+    plan: WorldPlan, config: WorldConfig, idle: Blamed, instead: Instead
+) -> list[type[OneShotAgent]]:
     if len(plan.players) != len(config.factories):
         raise ValueError(f"{len(config.factories)} factories but {len(plan.players)} players")
     known = catalogue.CATALOGUE[plan.track]
-    playing = {n: ref for n, ref in enumerate(plan.players) if n not in idle}
+    others = {*idle, *instead}
+    playing = {n: ref for n, ref in enumerate(plan.players) if n not in others}
     scripted = [ref for ref in playing.values() if ref.weights is None]
     for ref in scripted:
         if ref.code is None and ref.name not in known:
@@ -176,6 +187,7 @@ def _kinds(plan: WorldPlan, config: WorldConfig, idle: Blamed) -> list[type[OneS
         factory: next(loaded) if ref.weights is None else _trained(ref, plan.track)
         for factory, ref in playing.items()
     }
+    kinds |= instead
     return [kinds.get(factory, IDLE[plan.track]) for factory in range(len(plan.players))]
 
 

@@ -147,6 +147,16 @@ class _Compiling:
 _compiling = _Compiling()
 
 
+@contextlib.contextmanager
+def nobody_is_late() -> Iterator[None]:
+    """Time is not counted while the block runs: an agent waits for a person."""
+    _compiling.now += 1
+    try:
+        yield
+    finally:
+        _compiling.now -= 1
+
+
 # --- Whose code is running, told beyond the process ----------------------------------------------
 
 _tell: Callable[[int | None], None] | None = None

@@ -1,0 +1,58 @@
+"""The documentation holds together: links lead somewhere, and the site builds."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def anchors(path):
+    """Of every heading, as GitHub and mkdocs make them."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    heads = re.findall(r"^#+ +(.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings_that_are_there(page):
+    for target in LINK.findall(re.sub(r"`[^`\n]*`", "", page.read_text())):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        name, _, anchor = target.partition("#")
+        there = (page.parent / name).resolve() if name else page
+        assert there.exists(), f"{page.name}: {target}"
+        if anchor and there.suffix == ".md":
+            assert anchor in anchors(there), f"{page.name}: {target}"
+
+
+def test_the_site_names_pages_that_are_there():
+    told = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert len(told) > 15
+    for name in told:
+        assert (ROOT / "docs" / name).is_file(), name
+
+
+def test_chinese_pages_are_in_the_first_lines_of_the_readme():
+    assert "docs/zh/README.md" in "\n".join((ROOT / "README.md").read_text().splitlines()[:2])
+    assert {page.stem for page in (ROOT / "docs/zh").glob("*.md")} >= {"README", "tour", "scml"}
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_a_broken_link(tmp_path):
+    if find_spec("mkdocs") is None:
+        pytest.skip("no mkdocs here: make docs installs it")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(tmp_path / "site")]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=250, env={**os.environ}
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    api = (tmp_path / "site" / "api.html").read_text()
+    assert "Let players meet" in api and "HRLAgent" in api
