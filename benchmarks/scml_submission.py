@@ -25,8 +25,11 @@ LEVELS = (2, 3, 4)
 NOT_NEEDED = ["understudy", "torch", "numba", "safetensors", "msgspec", "scml_agents"]
 BLOCKED = f"""
 import runpy, sys
-for module in {NOT_NEEDED}:
-    sys.modules[module] = None
+class Absent:  # not None in sys.modules: scipy asks there whether torch was imported
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in {NOT_NEEDED}:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Absent)
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """

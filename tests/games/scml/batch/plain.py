@@ -34,7 +34,7 @@ def digests(worlds):
         records = [Row(row) for row in worlds], [Row(row) for row in state]
     found_all(*records)
     waits = np.zeros(len(worlds), np.bool_)
-    advance_all(*records, log.contracts, log.days, log.profits, 1000, waits)
+    advance_all(*records, log.contracts, log.days, log.profits, log.decisions, 1000, waits)
     assert (state["signed"] > 0).all()
     parts = (log.contracts, log.days, log.profits, state["balance"], state["price"])
     return [

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 from understudy.data.players import PlayerRef
@@ -14,9 +15,11 @@ from understudy.games.scml.engine.config import draw
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.players import catalogue
 from understudy.games.scml.recording.days import day_ledger
+from understudy.games.scml.recording.recorder import Recorder, recorded
 from understudy.games.scml.recording.safety_audit import safety_audit
 from understudy.games.scml.reference.dice import dice_thrown, rolling
 from understudy.games.scml.reference.verify_batch import DicedHRL, diced
+from understudy.games.scml.tournament import batch_play
 from understudy.games.scml.tournament.batch_play import check_playable, dice_seed, prepare
 from understudy.games.scml.tournament.design import Tournament, WorldPlan
 from understudy.games.scml.tournament.play import play
@@ -125,12 +128,38 @@ def test_each_model_plays_by_its_own_weights(tmp_path):
     check_results([both])
 
 
-def test_recorded_worlds_have_their_contracts_and_days():
-    played = play([plan(0), plan(1, recorded=False)])
-    contracts, days = (played.recordings[name].to_pylist() for name in ("contracts", "days"))
-    assert {row["match"] for row in contracts} == {row["match"] for row in days} == {"m0"}
-    assert len(contracts) == len(hosted(plan(0)).ledger.contracts)
-    assert played.recordings["decisions"].num_rows == 0
+def decisions_live(one):
+    """What the recorder writes of the same world in the hosting engine, with the same dice."""
+    config = draw(one.factories_per_level, one.steps, one.seed, one.track)
+    recorder, kinds = Recorder(len(one.players)), [diced(ref.name, "std") for ref in one.players]
+    seats = [seat for seat, ref in enumerate(one.players) if ref.name in (one.watched or NAMES)]
+    with dice_thrown(dice_seed(one), len(kinds)):
+        players = [(kind, {}) for kind in recorded(rolling(kinds), recorder, seats)]
+        World(config, players, conserve_stock=one.conserve_stock).run()
+    contracts = hosted(one).ledger.contracts
+    days = day_ledger(config, contracts, one.conserve_stock)
+    return contracts, recorder.table(one.match, config, days.ranges)
+
+
+def test_recorded_worlds_are_those_of_the_hosting_recorder_decisions_and_all():
+    plans = [plan(0), plan(1, recorded=False), plan(3, watched=frozenset({"AS0", "Greedy"}))]
+    written = play(plans).recordings
+    assert {row["match"] for row in written["days"].to_pylist()} == {"m0", "m3"}
+    for one in (plans[0], plans[2]):
+        contracts, decisions = decisions_live(one)
+        assert decisions.num_rows > 500
+        of_world = {
+            name: table.filter(pc.equal(table["match"], one.match))
+            for name, table in written.items()
+        }
+        assert of_world["contracts"].num_rows == len(contracts)
+        assert of_world["decisions"].equals(decisions)
+
+
+def test_more_decisions_than_there_is_room_for_are_no_recording(monkeypatch):
+    monkeypatch.setattr(batch_play, "DECISIONS_A_DAY", 10)
+    with pytest.raises(RuntimeError, match="decisions at once, there is room for 10"):
+        play([plan(0)])
 
 
 def test_a_world_does_not_depend_on_those_beside_it():

@@ -39,7 +39,7 @@ def found(fixed, world):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def advance(fixed, world, log, days, profits, last_day):  # type: ignore[no-untyped-def]
+def advance(fixed, world, log, days, profits, noted, last_day):  # type: ignore[no-untyped-def]
     """Play until a learner must be asked (True) or `last_day` has begun or the world is over."""
     while world.phase != FINISHED and world.day < last_day:
         if world.phase == MORNING:
@@ -49,7 +49,7 @@ def advance(fixed, world, log, days, profits, last_day):  # type: ignore[no-unty
                 ask.morning(fixed, world, me)
             world.phase = TALKING
             _note_morning(fixed, world, days)
-        if not _talk(fixed, world, log):
+        if not _talk(fixed, world, log, noted):
             return True
         for me in range(fixed.factories):
             ask.evening(fixed, world, me)
@@ -79,12 +79,12 @@ def _note_evening(fixed, world, days, profits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _talk(fixed, world, log):  # type: ignore[no-untyped-def]
+def _talk(fixed, world, log, noted):  # type: ignore[no-untyped-def]
     """Move all talks on in turn until the last has ended; False: a learner must be asked."""
     while world.num_running > 0:
         while world.cursor < world.num_running:
             talk = world.running[world.cursor]
-            how = move_on(fixed, world, talk)
+            how = move_on(fixed, world, talk, noted)
             if how == PENDING:
                 return False
             world.cursor += 1

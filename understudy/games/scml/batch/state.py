@@ -39,8 +39,9 @@ UNITS, DAY, PRICE = range(3)
 """Of an offer. 0 units: there is none."""
 NOBODY: Final = -1
 
-WAIT, ACCEPT, REJECT, END = range(4)
-"""What can be answered to an offer; WAIT also stands for no answer."""
+WAIT, ACCEPT, REJECT, END, OMITTED = range(5)
+"""What can be answered to an offer; WAIT also stands for no answer, and what is omitted in a joint
+one ends."""
 
 FIXED: Final = np.dtype(
     [

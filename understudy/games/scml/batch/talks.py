@@ -7,6 +7,7 @@ it goes on where it stopped.
 
 from typing import Final
 
+from understudy.games.scml.batch.decisions import NOTHING, note_joint, note_one
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.market import sign
 from understudy.games.scml.batch.players import ask
@@ -16,12 +17,13 @@ from understudy.games.scml.batch.state import (
     DAY,
     END,
     NOBODY,
+    OMITTED,
     PRICE,
     REJECT,
     UNITS,
     WAIT,
 )
-from understudy.games.scml.domain import ROUNDS
+from understudy.games.scml.domain import COUNTER_ALL, FIRST_PROPOSALS, PROPOSE, RESPOND, ROUNDS
 
 PENDING: Final = -1
 """A learner must be asked first."""
@@ -91,7 +93,7 @@ def _open_day(world, me):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def move_on(fixed, world, talk):  # type: ignore[no-untyped-def]
+def move_on(fixed, world, talk, noted):  # type: ignore[no-untyped-def]
     """One round of a talk, or until somebody waits: GOES_ON, AGREED, OVER or PENDING."""
     if world.round[talk] >= ROUNDS:
         return OVER
@@ -99,7 +101,7 @@ def move_on(fixed, world, talk):  # type: ignore[no-untyped-def]
         world.round_start[talk] = world.offers[talk]
         world.order[talk] = BOTH_TURNED if world.acted_last[talk] == 0 else BOTH
     while True:
-        how = _act(fixed, world, talk, world.order[talk])
+        how = _act(fixed, world, talk, world.order[talk], noted)
         if how != GOES_ON or world.waited[talk] > 0:
             return how
         if world.order[talk] == NEW:
@@ -108,10 +110,10 @@ def move_on(fixed, world, talk):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _act(fixed, world, talk, order):  # type: ignore[no-untyped-def]
+def _act(fixed, world, talk, order, noted):  # type: ignore[no-untyped-def]
     """Let the next side of an order act."""
     side = 0 if order in (FIRST, BOTH) else 1
-    answer = _asked(fixed, world, talk, side)
+    answer = _asked(fixed, world, talk, side, noted)
     if answer == PENDING:
         return PENDING
     if answer == WAIT:
@@ -173,7 +175,7 @@ def _put_on_table(fixed, world, talk, side):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _asked(fixed, world, talk, side):  # type: ignore[no-untyped-def]
+def _asked(fixed, world, talk, side, noted):  # type: ignore[no-untyped-def]
     """What a side answers; its offer, if it rejects, is in `proposal`."""
     me = world.side[talk, side]
     place = place_of(fixed, me, world.side[talk, 1 - side])
@@ -181,25 +183,31 @@ def _asked(fixed, world, talk, side):  # type: ignore[no-untyped-def]
         if world.table[talk, UNITS] > 0:
             answer = ask.respond(fixed, world, me, place)
             if answer != REJECT:
+                note_one(fixed, world, me, place, RESPOND, answer, noted)
                 return answer
+            ask.propose(fixed, world, me, place)
+            note_one(fixed, world, me, place, RESPOND, REJECT, noted)
+            return REJECT
         ask.propose(fixed, world, me, place)
+        note_one(fixed, world, me, place, PROPOSE, NOTHING, noted)
         return REJECT
     if world.table[talk, UNITS] > 0:
-        answer = _joint_answer(fixed, world, me, place)
+        answer = _joint_answer(fixed, world, me, place, noted)
         if answer != REJECT:
             return answer
-    return _joint_proposal(fixed, world, me, place)
+    return _joint_proposal(fixed, world, me, place, noted)
 
 
 # --- joint decisions -----------------------------------------------------------------------------
 
 
 @kernel
-def _opened(fixed, world, me):  # type: ignore[no-untyped-def]
+def _opened(fixed, world, me, noted):  # type: ignore[no-untyped-def]
     """Ask for first proposals; whether they are there."""
     clear_proposals(world, me)
     if not ask.first_proposals(fixed, world, me):
         return False
+    note_joint(fixed, world, me, FIRST_PROPOSALS, noted)
     if world.num_proposals[me] == 0:
         for index in range(world.num_met[me]):
             propose(world, me, world.met[me, index], 0, 0, 0)
@@ -208,12 +216,12 @@ def _opened(fixed, world, me):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _joint_proposal(fixed, world, me, place):  # type: ignore[no-untyped-def]
+def _joint_proposal(fixed, world, me, place, noted):  # type: ignore[no-untyped-def]
     """REJECT, with the offer that was decided on in `proposal`; or PENDING."""
-    if world.num_proposals[me] == 0 and not _opened(fixed, world, me):
+    if world.num_proposals[me] == 0 and not _opened(fixed, world, me, noted):
         return PENDING
     # Left out of the first answer: negmas asks once more, for all partners.
-    if world.has_proposal[me, place] == 0 and not _opened(fixed, world, me):
+    if world.has_proposal[me, place] == 0 and not _opened(fixed, world, me, noted):
         return PENDING
     if world.has_proposal[me, place] == 0:
         world.proposal[me, place, UNITS] = 0
@@ -237,7 +245,7 @@ def unhear(world, me, place):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _joint_answer(fixed, world, me, place):  # type: ignore[no-untyped-def]
+def _joint_answer(fixed, world, me, place, noted):  # type: ignore[no-untyped-def]
     answer = world.answer[me, place]
     if answer != WAIT:
         world.answer[me, place], world.waits[me, place] = WAIT, 0
@@ -252,9 +260,9 @@ def _joint_answer(fixed, world, me, place):  # type: ignore[no-untyped-def]
     if world.num_heard[me] < world.num_open[me] and world.waits[me, place] < world.num_open[me]:
         world.waits[me, place] += 1
         return WAIT
-    if not world.has_opened[me] and not _opened(fixed, world, me):
+    if not world.has_opened[me] and not _opened(fixed, world, me, noted):
         return PENDING
-    if not _decided(fixed, world, me):
+    if not _decided(fixed, world, me, noted):
         return PENDING
     answer = world.answer[me, place]
     world.answer[me, place] = WAIT
@@ -262,15 +270,19 @@ def _joint_answer(fixed, world, me, place):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _decided(fixed, world, me):  # type: ignore[no-untyped-def]
+def _decided(fixed, world, me, noted):  # type: ignore[no-untyped-def]
     """Ask for answers to all that was heard; whether they are there."""
     if not ask.is_ready(fixed, world, me):
         return False
     for index in range(world.num_met[me]):  # left out: that talk is over
         place = world.met[me, index]
         propose(world, me, place, 0, 0, 0)
-        world.answer[me, place], world.waits[me, place] = END, 0
+        world.answer[me, place], world.waits[me, place] = OMITTED, 0
     ask.counter_all(fixed, world, me)
+    note_joint(fixed, world, me, COUNTER_ALL, noted)
+    for index in range(world.num_met[me]):
+        if world.answer[me, world.met[me, index]] == OMITTED:
+            world.answer[me, world.met[me, index]] = END
     world.num_heard[me] = 0
     return True
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from understudy.data.arrays import Array, Bools, Floats, Ints
 from understudy.games.scml.batch.course import NUM_NOTED, advance, found
+from understudy.games.scml.batch.decisions import room_for
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.state import FACTORIES, FIXED, MOST_DAYS, TALKS, WORLD
 
@@ -21,14 +22,18 @@ class Log:
     """[worlds, days, FACTORIES, NUM_NOTED]: see `course.py`."""
     profits: Floats
     """[worlds, days, FACTORIES]."""
+    decisions: Array
+    """[worlds, rows, ...]: see `decisions.py`; without rows none is written down."""
 
     @staticmethod
-    def of(worlds: int, days: int, talks: int = TALKS) -> "Log":
-        """Space for everything that can happen in so many days of so many talks."""
+    def of(worlds: int, days: int, talks: int = TALKS, decisions: int = 0) -> "Log":
+        """Space for everything that can happen in so many days of so many talks, and for so many
+        rows of decisions at a time."""
         return Log(
             np.zeros((worlds, days * talks, 8), np.int32),
             np.zeros((worlds, days, FACTORIES, NUM_NOTED), np.int32),
             np.zeros((worlds, days, FACTORIES)),
+            room_for(worlds, decisions),
         )
 
 
@@ -52,7 +57,7 @@ class Worlds:
     def play(self, log: Log | None = None, until: int = MOST_DAYS) -> Ints:
         """Go on until learners must be asked or the day `until` begins; the worlds that wait."""
         waits, kept = np.zeros(len(self.fixed), np.bool_), log or NO_LOG
-        notes = kept.contracts, kept.days, kept.profits
+        notes = kept.contracts, kept.days, kept.profits, kept.decisions
         advance_all(self.fixed, self.state, *notes, until, waits)
         return np.flatnonzero(waits)
 
@@ -78,10 +83,10 @@ def found_all(fixed, state):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def advance_all(fixed, state, contracts, days, profits, until, waits):  # type: ignore[no-untyped-def]
+def advance_all(fixed, state, contracts, days, profits, decisions, until, waits):  # type: ignore[no-untyped-def]
     """Play each world until a learner must be asked; `waits` says where."""
     for index in range(len(fixed)):
         # Each to its next stop before the next one: its memory stays near.
         row = index if len(contracts) > 1 else 0
-        notes = contracts[row], days[row], profits[row]
+        notes = contracts[row], days[row], profits[row], decisions[row]
         waits[index] = advance(fixed[index], state[index], *notes, until)

@@ -100,12 +100,23 @@ def record(
     watched = None if track_only is None else known_to_play(track_only, tournament)
     written = run.trace.resolve() if trace else None
     how: Any = {"trace": written, "parts": size.parts, "isolate": worlds.isolate}
+    _prepare(tournament, trace)
     planned = schedule(tournament, purpose=RECORD, keep=None, watched=watched, **how)
     if background:
         go_to_background(run.log)
         return
     total = _play(run, planned, working)
     _say_what_is_recorded(run, total, trace, csv)
+
+
+def _prepare(tournament: "Tournament", trace: bool) -> None:
+    """Refuse what the compiled simulator cannot play, before anything is played."""
+    if tournament.simulator == "batch":
+        from understudy.games.scml.tournament.batch_play import prepare
+
+        if trace:
+            raise InputError("--trace tells of agents; the compiled simulator hosts none")
+        prepare(tournament)
 
 
 def _play(run: "Run", planned: "Schedule", working: Working) -> int:

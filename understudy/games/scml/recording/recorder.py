@@ -86,13 +86,13 @@ class Recorder:
         moment, factory, day, names, answer, offered = zip(*self.advice, strict=True)
         index_of = {name: index for index, name in enumerate(config.names)}
         partner = np.array([index_of[name] for name in names], np.int64)
-        allowed = _allowed(config, ranges, np.array(day), np.array(factory), partner)
+        allowed = allowed_offers(config, ranges, np.array(day), np.array(factory), partner)
         return ADVICE.build(
             {
                 "match": pa.repeat(match, len(moment)),
                 "moment": list(moment),
                 "partner": partner,
-                "answer": _words([_response_code(one) for one in answer], RESPONSES),
+                "answer": words_of([_response_code(one) for one in answer], RESPONSES),
                 **_offers("offered", offered, allowed),
             }
         )
@@ -113,18 +113,18 @@ class Recorder:
         day, supplies, sales, contracts = np.array(standings, np.int64).reshape(-1, 4)[at].T
         index_of = {name: index for index, name in enumerate(config.names)}
         partner = np.array([index_of[name] for name in names], np.int64)
-        allowed = _allowed(config, ranges, day, factory, partner)
+        allowed = allowed_offers(config, ranges, day, factory, partner)
         return DECISIONS.build(
             {
                 "match": pa.repeat(match, len(moment)),
                 "moment": moment,
                 "day": day,
                 "factory": factory,
-                "call": _words(call, CALLS),
+                "call": words_of(call, CALLS),
                 "partner": partner,
                 "round": step,
                 **_offers("heard", heard, allowed),
-                "answer": _words([_response_code(one) for one in answer], RESPONSES),
+                "answer": words_of([_response_code(one) for one in answer], RESPONSES),
                 "omitted": [one is OMITTED for one in answer],
                 **_offers("offered", offered, allowed),
                 "needed_supplies": supplies,
@@ -198,7 +198,7 @@ def _joint_answer(responses: Mapping[str, Any], partner: str) -> tuple[Any, Any]
     return answer, getattr(response, "outcome", None) if answer is REJECT_OFFER else None
 
 
-def _allowed(
+def allowed_offers(
     config: WorldConfig,
     ranges: Sequence[Sequence[Ranges]],
     day: Array,
@@ -223,7 +223,7 @@ def _response_code(answer: Any) -> int:
     return 2 if answer is END_NEGOTIATION or answer is LEAVE or answer is OMITTED else 3
 
 
-def _words(codes: Sequence[int], words: Sequence[str]) -> pa.Array:
+def words_of(codes: Sequence[int] | Array, words: Sequence[str]) -> pa.Array:
     """Words for their indices; none for an index past the last."""
     values = np.array(codes, np.int8)
     indices = pa.array(values, mask=values >= len(words))

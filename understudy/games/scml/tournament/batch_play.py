@@ -1,8 +1,7 @@
 """Play worlds in the compiled simulator: many at once, the same tables.
 
 Players are part of it, or weights of HRL-XF, of which all factories that wait decide together; who
-is neither is refused. Of a recorded world the contracts and days are written down, not the
-decisions: in a compiled world there are no agents that could be watched.
+is neither is refused. What is recorded is what the hosting engine records, decisions and all.
 """
 
 import functools
@@ -18,6 +17,7 @@ from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.games.scml.agent.policy import learnt_players, packaged, policy_of
 from understudy.games.scml.batch import course
+from understudy.games.scml.batch.decisions import take_away
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.players.ask import LEARNER, NATIVE
 from understudy.games.scml.batch.sampler import sample
@@ -31,6 +31,8 @@ from understudy.terminal.console import err_console
 
 MANY = 64
 """Worlds played at once; more would only take more memory."""
+DECISIONS_A_DAY = 40_000
+"""Rows of one world. Ten times what is seen; memory that is never written to costs nothing."""
 SELLER, BUYER, PRODUCT, UNITS, DUE, PRICE, SIGNED, DELIVERED = range(8)
 """Columns of a logged contract."""
 
@@ -47,6 +49,8 @@ class BatchGame(NamedTuple):
     """[days, factories]."""
     scores: list[float]
     bankrupt: list[bool]
+    decisions: Array
+    """Rows of `batch/decisions.py`, in order; none unless the world is recorded."""
 
 
 def check_playable(players: Sequence[PlayerRef], track: Track) -> None:
@@ -120,12 +124,27 @@ def _play(
             for plan, config in zip(plans, configs, strict=True)
         ]
     )
-    log = Log.of(len(plans), max(p.steps for p in plans), max(map(_talks, plans)))
+    is_noted = any(plan.recorded for plan in plans)
+    days, talks = max(p.steps for p in plans), max(map(_talks, plans))
+    log = Log.of(len(plans), days, talks, DECISIONS_A_DAY if is_noted else 0)
+    noted = _played_day_by_day(worlds, learners, log, days) if is_noted else log.decisions
     play(worlds, learners, log)
     return [
-        _game(plan, config, worlds, log, index)
+        _game(plan, config, worlds, log, index)._replace(decisions=noted[index])
         for index, (plan, config) in enumerate(zip(plans, configs, strict=True))
     ]
+
+
+def _played_day_by_day(
+    worlds: Worlds, learners: Sequence[ManyDecisions], log: Log, days: int
+) -> list[Array]:
+    """What is decided in each world, taken away every evening."""
+    found: list[list[Array]] = [[] for _ in log.decisions]
+    for day in range(1, days + 1):
+        play(worlds, learners, log, until=day)
+        for rows, noted in zip(found, log.decisions, strict=True):
+            rows.append(take_away(noted))
+    return [np.concatenate(rows) for rows in found]
 
 
 def _seat(ref: PlayerRef, track: Track, policies: Mapping[Path, int]) -> Seat:
@@ -171,4 +190,5 @@ def _game(plan: WorldPlan, config: WorldConfig, worlds: Worlds, log: Log, index:
         log.profits[index, : plan.steps, :count].copy(),
         worlds.scores[index, :count].tolist(),
         worlds.bankrupt[index, :count].tolist(),
+        log.decisions[index, :0],
     )

@@ -14,6 +14,7 @@ from scml.oneshot.agent import OneShotAgent
 from understudy.data.players import PlayerRef
 from understudy.data.schema import Table
 from understudy.errors import InputError
+from understudy.games.scml.batch.decisions import decisions_of
 from understudy.games.scml.domain import RULES, Track
 from understudy.games.scml.engine.config import WorldConfig, draw
 from understudy.games.scml.engine.contracts import Contract
@@ -119,6 +120,10 @@ def _batch_tables(played: BatchGame) -> dict[str, pa.Table]:
         _check(plan, game, days)
         tables["contracts"] = _contracts_table(plan.match, game.contracts)
         tables["days"] = _days_table(plan.match, days.days)
+        signed, watched = played.contracts[:, [SELLER, BUYER]], _watched(plan)
+        tables["decisions"] = decisions_of(
+            plan.match, config, days.ranges, played.decisions, signed, watched
+        )
     return tables
 
 

@@ -54,6 +54,12 @@ def decides_jointly(fixed, me):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def leaves_out(fixed, me):  # type: ignore[no-untyped-def]
+    """Whether it ends talks by saying nothing of them; the others end what they hear."""
+    return fixed.player[me] == PENGUIN or fixed.player[me] == AS0
+
+
+@kernel
 def make(fixed, world, me):  # type: ignore[no-untyped-def]
     """The player is made, before it sees its world."""
     if fixed.player[me] == GREEDY:
