@@ -65,6 +65,7 @@ def many(here, count, sent):
         yield [stack.enter_context(raw(here, sent(number))) for number in range(count)]
 
 
+@pytest.mark.slow
 def test_a_thousand_connections_are_closed_or_served(here):
     halves = [b"", b"GET / HT", request(here, "/")[:-2], request(here, "/")]
     with many(here, 1000, lambda number: halves[number % 4]):
@@ -75,6 +76,7 @@ def test_a_thousand_connections_are_closed_or_served(here):
     answered(here)
 
 
+@pytest.mark.slow
 def test_a_thousand_who_look_on_keep_nobody_out(here):
     with many(here, 1000, lambda _: request(here, "/events/a")):
         until(lambda: 300 < len(here.studio.watch._listeners) <= server.MOST_CONNECTIONS)
@@ -103,6 +105,7 @@ def test_who_never_says_anything_whole_is_dropped(here, monkeypatch):
     answered(here)
 
 
+@pytest.mark.slow
 def test_who_never_reads_is_dropped_and_holds_nobody_up(here, monkeypatch):
     monkeypatch.setattr(server, "STUCK_SECONDS", 0.5)
     page = request(here, "/run/a/part?key=models/imitate")

@@ -13,6 +13,7 @@ from understudy.terminal.commands import Command, added_options, typed
 from understudy.terminal.secret import secret
 
 SHORTEST_TOKEN = 20
+EVERYWHERE = ("0.0.0.0", "::", "*")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -93,6 +94,11 @@ def verb_of(verb: str, game: str) -> Command:
 
 def _own_token(where: str | None, host: str) -> str | None:
     """The token that a person gave; None: a new one is made. Other machines want one."""
+    if host in EVERYWHERE:
+        raise InputError(
+            f"--host {host} is no name that a browser calls: give the address by which other "
+            "machines reach this one, --host 192.168.0.5 for one"
+        )
     given = secret(where, "--token", "UNDERSTUDY_TOKEN")
     if given is None and host not in LOOPBACK:
         raise InputError(

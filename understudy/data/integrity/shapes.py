@@ -142,6 +142,7 @@ class ValueWeights(TypedDict):
     patches: list[str]
     seen: dict[str, tuple[float, float]]
     trained_on: NotRequired[list[int]]
+    missed: NotRequired[dict[str, list[tuple[float, float]]]]
 
 
 class TeamRatings(TypedDict):

@@ -13,8 +13,9 @@ from understudy.data.stats import Z
 Summary = Mapping[str, Any]
 WITHOUT = ("SelfPlay", "FictitiousSelfPlay")
 """Ways to choose opponents that need no exploiters and no win rates."""
-_ALIKE = 0.02
-"""Budgets that differ by less are the same: a game may give a few steps less than was asked."""
+_ALIKE = 0.15
+"""Budgets that differ by less are told and compared: steps come in batches, which in a small league
+are a good part of a round."""
 
 
 def worth(folder: Path, summary: Summary) -> str:
@@ -22,11 +23,12 @@ def worth(folder: Path, summary: Summary) -> str:
     way, mine = summary.get("way", ""), _strongest(summary)
     if not way or way in WITHOUT or mine is None:
         return ""
+    steps = summary["agent_steps"]
     told = [
-        _beside(name, mine, theirs)
+        _beside(f"{name} ({other['agent_steps']:,} agent-steps to {steps:,})", mine, theirs)
         for name, other in _others(folder)
         if other.get("way") in WITHOUT
-        and _alike(summary["agent_steps"], other["agent_steps"])
+        and _alike(steps, other["agent_steps"])
         and (theirs := _strongest(other)) is not None
         and _alike(mine["agent_steps"], theirs["agent_steps"])
     ]
@@ -63,4 +65,4 @@ def _beside(name: str, mine: Summary, theirs: Summary) -> str:
     low, high = 100 * (gap - reach), 100 * (gap + reach)
     word = "worth it" if low > 0 else "not worth it" if high < 0 else "not told apart"
     points = f"{100 * gap:+.0f} points [{low:+.0f}, {high:+.0f}]"
-    return f"Beside {name}, of as many agent-steps, it is exploited less by {points}: {word}."
+    return f"Beside {name} it is exploited less by {points}: {word}."

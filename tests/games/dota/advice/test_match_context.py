@@ -59,13 +59,17 @@ def test_models_of_a_run_lie_in_a_folder_each(value, models, tmp_path):
         np.testing.assert_array_equal(found.wards[kind].asked, models.wards[kind].asked)
 
 
-@pytest.mark.parametrize("name", ["value", "items", "wards"])
-def test_a_model_that_is_missing_is_named_with_its_command(name, tmp_path):
-    shutil.rmtree(put_models(tmp_path) / name)
+def test_a_missing_value_model_is_named_and_policies_come_with_the_program(models, tmp_path):
+    for name in ("items", "wards"):
+        shutil.rmtree(put_models(tmp_path / name) / name)
+        found = load_models(tmp_path / name)
+        assert set(found.wards) == set(models.wards)
+        np.testing.assert_array_equal(found.items.goal.weights, models.items.goal.weights)
+    shutil.rmtree(put_models(tmp_path / "none") / "value")
     with pytest.raises(InputError) as failure:
-        load_models(tmp_path)
-    assert str(tmp_path / name) in str(failure.value)
-    assert str(failure.value).endswith(f"understudy train dota {name}")
+        load_models(tmp_path / "none")
+    assert str(tmp_path / "none" / "value") in str(failure.value)
+    assert str(failure.value).endswith("understudy train dota value")
 
 
 # --- matches -------------------------------------------------------------------------------------

@@ -240,7 +240,7 @@ def test_the_page_of_a_match_shows_everything_and_asks_for_nothing(page):
     assert titles[:2] == ["Made up", "Who will win"]
     assert titles[2:] == [
         *("Line-ups", "What swung it", "Team strength", "Map"),
-        *("Gold and experience", "Items and advice"),
+        *("Gold and experience", "What was likely", "Items and advice"),
     ]
     assert opened == [True] + [False] * 9 and not hidden and wide
     assert minutes[:2] == ["5", "10"] and len(tips) == 3 * len(minutes)

@@ -57,12 +57,12 @@ def test_plans_by_hand():
     at = {int(m): k for k, m in enumerate(found.samples.column("t_min"))}
     assert found.did["smoke"][at[3]].tolist() == [True, False]
     assert found.did["smoke"][at[6]].tolist() == [False, False]
-    assert found.did["fight"][at[3]].all() and not found.did["fight"][at[6]].any()
-    assert found.did["farm"][at[6]].all() and not found.did["farm"][at[3]].any()
+    assert found.did["a fight"][at[3]].all() and not found.did["a fight"][at[6]].any()
+    assert found.did["farming"][at[6]].all() and not found.did["farming"][at[3]].any()
     # The tower falls at 300 s, which is within five minutes of minute 3 and known at minute 5.
-    assert found.did["contest a tower"][at[3]].all()
-    assert not found.did["contest a tower"][at[6]].any()
-    assert not found.did["contest Roshan"].any() and not found.did["ward"].any()
+    assert found.did["a tower falls"][at[3]].all()
+    assert not found.did["a tower falls"][at[6]].any()
+    assert not found.did["Roshan dies"].any() and not found.did["ward"].any()
 
 
 def test_a_future_is_what_a_like_match_came_to(seen, value):
@@ -92,7 +92,7 @@ def test_futures_turn_with_the_sides(world, value, seen):
 def test_no_match_is_a_future_twice_and_the_end_decides(world, value, seen):
     rows = seen.samples.where(np.array([5]))
     which, _ = world._donors(world_model.near(rows, value.chance(rows))[0], 40)
-    assert len(set(world.match_id[which].tolist())) == 40
+    assert len(set(world.match[which].tolist())) == 40
     futures = futures_of(world, value, rows, 40)
     over = futures.ended.copy()
     over[:] = True
@@ -111,7 +111,7 @@ def test_the_regression_leaves_nothing_over_on_average(world, seen):
 def test_what_is_written_is_read_back(world, value, seen, tmp_path):
     world_model.save(tmp_path / "world.npz", world)
     read = world_model.load(tmp_path / "world.npz")
-    for name in ("ended", "won", "did", "match_id", "weights"):
+    for name in ("ended", "won", "did", "match", "weights"):
         np.testing.assert_array_equal(getattr(read, name), getattr(world, name))
     np.testing.assert_allclose(read.moved, world.moved, atol=5.01)
     kills = STATE.index("kills")
@@ -143,8 +143,10 @@ def test_a_plan_is_advised_only_beyond_its_spread():
     assert preferred(gains) == "smoke"
     assert differences(chances, {"smoke": did}, 1) == {}  # fifteen are too few
     assert (
-        preferred({"ward": Gain(0.5, 0.6, 0.02, 0.01), "farm": Gain(0.5, 0.4, -0.1, 0.01)}) is None
+        preferred({"ward": Gain(0.5, 0.6, 0.02, 0.01), "sentries": Gain(0.5, 0.4, -0.1, 0.01)})
+        is None
     )
+    assert preferred({"a fight": Gain(0.5, 0.9, 0.4, 0.01)}) is None  # not up to one side
 
 
 def test_futures_know_nothing_of_what_comes_later(world, value, seen):

@@ -115,3 +115,21 @@ def test_a_file_that_is_no_model_says_how_to_make_one(change, fitted, tmp_path):
     told = ("is no value model this program reads (", "is damaged (")
     assert str(failure.value).startswith(tuple(f"{path} {words}" for words in told))
     assert str(failure.value).endswith("Train one: understudy train dota value")
+
+
+def test_changes_have_the_errors_of_matches_that_were_left_out(fitted):
+    rows, _ = fitted
+    constant = np.zeros(len(NAMES) + 1)
+    constant[-1] = 50.0
+    linear = Linear(symmetric, dict.fromkeys(("y_dgold_adv", "y_dxp_adv"), constant))
+    labels = {name: np.arange(100.0) for name in ("y_dgold_adv", "y_dxp_adv")}
+    scored = blank_samples(np.arange(100), labels, t_min=np.repeat([5, 15], 50))
+    missed = checkpoint.errors_of(Blend(linear, linear), scored)
+    early, late = missed["y_dgold_adv"][:2]
+    assert early == (round(0.1 * 49 - 50), round(0.9 * 49 - 50))
+    assert late == (round(50 + 0.1 * 49 - 50), round(50 + 0.9 * 49 - 50))
+    assert missed["y_dxp_adv"][4] == (round(0.1 * 99 - 50), round(0.9 * 99 - 50))  # all of them
+    value = ValueModel(linear, (), {}, (), {name: tuple(x) for name, x in missed.items()})
+    now = blank_samples([1], t_min=[19])
+    assert value.changes_ahead(now)["y_dgold_adv"] == (50.0, 50.0 + late[0], 50.0 + late[1])
+    assert model().changes_ahead(rows.where(np.array([0]))) == {}

@@ -107,3 +107,20 @@ def test_a_file_that_cannot_be_read_names_the_command_that_makes_it(tmp_path):
         splits.read_split(tmp_path)
     (tmp_path / "empty.txt").write_text("\n \n")
     assert list(splits.numbers_in(tmp_path / "empty.txt")) == []
+
+
+def test_files_for_few_matches_are_read_as_they_were_written(tmp_path):
+    split = splits.Split(np.arange(5), np.arange(5, 8), np.arange(8, 140))
+    splits.write_split(tmp_path, split, seed=3)
+    few = splits.read_few_shot(tmp_path)
+    assert list(few) == [25]
+    calibrate, evaluate = few[25]
+    assert len(calibrate) == 25 and len(evaluate) == 107
+    assert {*calibrate.tolist(), *evaluate.tolist()} == {*range(8, 140)}
+    names = {path.name for path in splits.split_files(tmp_path)}
+    assert {"train.txt", "test_calib_25.txt", "test_eval_25.txt"} <= names
+    (tmp_path / "test_eval_25.txt").write_text("8\n9\n" + "".join(f"{k}\n" for k in calibrate[:1]))
+    with pytest.raises(InputError, match="share a match"):
+        splits.read_few_shot(tmp_path)
+    (tmp_path / "test_eval_25.txt").unlink()
+    assert splits.read_few_shot(tmp_path) == {}

@@ -43,10 +43,11 @@ class Models:
 
 
 def load_models(folder: Path | None = None) -> Models:
-    """From a run's `models`, or those that come with the program."""
+    """From a run's `models`; those it has not, and all without one, come with the program."""
     folders = {"value": value_folder(folder), "items": SHIPPED, "wards": SHIPPED}
     if folder is not None:
-        folders |= {name: folder / name for name in ("items", "wards")}
+        own = {name: folder / name for name in ("items", "wards")}
+        folders |= {name: path for name, path in own.items() if path.is_dir()}
     return Models(
         checkpoint.load(folders["value"] / checkpoint.MODEL_FILE),
         recipes.load_items(folders["items"] / recipes.ITEMS_FILE),

@@ -42,6 +42,8 @@ class Advice:
     items: list[dict[str, Any]] = field(default_factory=list)
     wards: list[dict[str, Any]] = field(default_factory=list)
     objectives: list[dict[str, Any]] = field(default_factory=list)
+    ahead: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    """Changes of Radiant's leads in three minutes, with bounds of 80 %; by label."""
     view: str = VIEW
     """What the model's numbers mean."""
 
@@ -75,6 +77,7 @@ def advise(
             for line in spots.ward_lines(context, models, row, team, kind)
         ],
         [line for team in teams for line in _objectives(context, models, row, team)],
+        models.value.changes_ahead(now),
     )
 
 

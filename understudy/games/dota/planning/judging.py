@@ -13,7 +13,7 @@ import numpy as np
 from understudy.data.arrays import Bools, Floats
 from understudy.data.stats import paired_difference
 from understudy.games.dota.features.samples import Samples
-from understudy.games.dota.planning.moments import PLANS, Moments
+from understudy.games.dota.planning.moments import PLANS, SCENARIOS, WINDOW, Moments
 from understudy.games.dota.planning.world_model import STEPS, Futures, WorldModel, chance_after
 from understudy.games.dota.value.metrics import log_losses
 
@@ -160,12 +160,14 @@ def _baseline(
 def judge_plans(
     model: WorldModel, test: Moments, value: Any, seed: int, step: int = 5
 ) -> dict[str, Any]:
-    """What came of plans for those who carried them out, and for those who did as was said.
+    """What came of plans and scenarios, and for those who did as was advised.
 
-    A side's result less the chance it had, so sides are matched by state.
+    A side's result less the chance it had, so sides are matched by state. Only where the match
+    lasts the five minutes: who had no time for wards has not declined to place them.
     """
     from understudy.games.dota.planning.plan import differences, preferred
 
+    test = test.where(test.left >= WINDOW)
     now = test.samples
     chance = np.asarray(value.chance(now))
     said: list[list[str | None]] = [[], []]
@@ -173,16 +175,22 @@ def judge_plans(
         lot = now.where(rows)
         chances, _ = chance_after(lot, futures, value, step)
         for k in range(len(lot)):
-            own = {name: did[k] for name, did in futures.did.items()}
+            lasting = ~futures.ended[k, :, STEPS.index(step)]
+            own = {name: did[k][lasting] for name, did in futures.did.items()}
             for side in (0, 1):
-                gains = differences(chances[k] if side == 0 else 1 - chances[k], own, side)
+                mine = chances[k] if side == 0 else 1 - chances[k]
+                gains = differences(mine[lasting], own, side)
                 said[side].append(preferred(gains))
     beyond = np.concatenate([now.labels["y_win"] - chance, chance - now.labels["y_win"]])
     match_id = np.tile(now.match_id, 2)
     done = {name: np.concatenate([did[:, 0], did[:, 1]]) for name, did in test.did.items()}
-    table = {}
-    for name in PLANS:
-        table[name] = _told(beyond, done[name], match_id, seed)
+    table = {name: _told(beyond, done[name], match_id, seed) for name in PLANS}
+    # What both sides are in has no side to it: what the one ahead gains, the other loses.
+    ahead = np.concatenate([chance > 0.5, chance <= 0.5])
+    for name in SCENARIOS:
+        table[f"{name}, side ahead"] = _told(
+            beyond[ahead], done[name][ahead], match_id[ahead], seed
+        )
     advised = np.array([one or "" for side in said for one in side])
     followed = np.zeros(len(advised), bool)
     for name in PLANS:

@@ -1,7 +1,8 @@
 """Moments of recorded matches with what came after: what the world model learns from.
 
-A plan is something a side sets out to do within five minutes. What is told by its success would
-be judged by its success, so contests count whoever came out ahead: a tower falls, of either side.
+A plan is what a side can do within five minutes whatever the other does: smoke, wards. Whether it
+comes to a fight or a tower falls is no side's choice alone, and nobody wrote down what was meant;
+those are scenarios, which count whoever came out ahead.
 """
 
 from collections.abc import Mapping
@@ -20,17 +21,19 @@ from understudy.games.dota.features.timeline import Timeline, build_timeline
 WINDOW = 5
 """Minutes within which a plan is carried out."""
 PLANS = {
-    "fight": "six or more heroes die",
-    "farm": "at most one hero dies",
-    "contest a tower": "a tower or barracks falls, of either side",
-    "contest Roshan": "Roshan dies, by either side",
-    "ward": "the side places four or more observers",
     "smoke": "the side buys smoke",
+    "ward": "the side places three or more observers",
+    "sentries": "the side places four or more sentries",
 }
 """What is meant by each: within five minutes."""
-SIDED = ("ward", "smoke")
-"""Those that one side may do without the other."""
-_MANY_KILLS, _FEW_KILLS, _MANY_WARDS = 6, 1, 4
+SCENARIOS = {
+    "a fight": "six or more heroes die",
+    "farming": "at most one hero dies",
+    "a tower falls": "or barracks, of either side",
+    "Roshan dies": "by either side",
+}
+"""The same for what is not up to one side."""
+_MANY_KILLS, _FEW_KILLS, _OBSERVERS, _SENTRIES = 6, 1, 3, 4
 _BUILDINGS = (
     *(f"towers_{tier}" for tier in (1, 2, 3, 4)),
     *("barracks_melee", "barracks_range"),
@@ -106,15 +109,20 @@ def _done(match: Timeline, whole: Samples, rows: Ints, then: Ints) -> dict[str, 
         fallen += np.abs(lead - match.earlier(lead, 1))
     bought = match.events["purchase"]
     is_smoke = np.array([key == "smoke_of_deceit" for key in bought.key.to_pylist()], bool)
-    wards = match.events["ward_obs_place"]
+
+    def placed(kind: str) -> Floats:
+        wards = match.events[f"ward_{kind}_place"]
+        return grown(match.so_far(wards.row, wards.team))
+
     smokes = match.so_far(bought.row[is_smoke], bought.slot[is_smoke] // 5)
     return {
-        "fight": _both(deaths >= _MANY_KILLS),
-        "farm": _both(deaths <= _FEW_KILLS),
-        "contest a tower": _both(grown(match.running(fallen)) > 0),
-        "contest Roshan": _both(grown(whole.column("roshans_total")) > 0),
-        "ward": grown(match.so_far(wards.row, wards.team)) >= _MANY_WARDS,
         "smoke": grown(smokes) > 0,
+        "ward": placed("obs") >= _OBSERVERS,
+        "sentries": placed("sen") >= _SENTRIES,
+        "a fight": _both(deaths >= _MANY_KILLS),
+        "farming": _both(deaths <= _FEW_KILLS),
+        "a tower falls": _both(grown(match.running(fallen)) > 0),
+        "Roshan dies": _both(grown(whole.column("roshans_total")) > 0),
     }
 
 

@@ -1,8 +1,10 @@
 """Plans for the next five minutes, rolled forward in the world model and compared.
 
 The value of a plan is the chance to win, averaged over futures in which matches in such a state
-carried it out, beside those in which they did not. Where that difference is within its spread, no
-plan is advised. It says what went along with a plan in recordings, not what it would cause.
+carried it out, beside those in which they did not, of those that lasted as long. Where that
+difference is within its spread, no plan is advised. It says what went along with a plan in
+recordings, not what it would cause; a scenario, as a fight, is not up to the side alone and is
+never advised.
 """
 
 from collections.abc import Mapping
@@ -15,7 +17,7 @@ import numpy as np
 from understudy.data.arrays import Bools, Floats
 from understudy.games.dota.advice import candidates
 from understudy.games.dota.advice.match_context import MatchContext
-from understudy.games.dota.planning.moments import PLANS
+from understudy.games.dota.planning.moments import PLANS, SCENARIOS
 from understudy.games.dota.planning.world_model import (
     STEPS,
     Futures,
@@ -31,8 +33,8 @@ MATCHES = 600
 """Like matches that are rolled forward."""
 ENOUGH = 20
 """Futures with a plan, and without, below which nothing is said of it."""
-SURE = 2.8
-"""Standard errors beyond which a difference is told: 95 % for the best of about ten plans."""
+SURE = 2.4
+"""Standard errors beyond which a difference is told: 95 % for the best of three plans."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ def differences(chances: Floats, did: Mapping[str, Bools], side: int) -> dict[st
 
 def preferred(gains: Mapping[str, Gain]) -> str | None:
     """The plan with most to gain, if that is beyond its spread."""
-    sure = {name: one.gain for name, one in gains.items() if one.gain > SURE * one.error}
+    own = {name: one for name, one in gains.items() if name in PLANS}
+    sure = {name: one.gain for name, one in own.items() if one.gain > SURE * one.error}
     return max(sure, key=lambda name: sure[name]) if sure else None
 
 
@@ -85,20 +88,23 @@ def plans_at(
     now = context.samples.where(np.array([context.row_at(minute)]))
     futures = world.futures(now, value.chance(now), MATCHES)
     chances, _ = chance_after(now, futures, value, STEP)
+    # Who had no time for a plan says nothing of it.
+    lasting = ~futures.ended[0, :, STEPS.index(STEP)]
     sides = []
     for team in teams:
         possible = {one.name for one in candidates.objectives(context.timeline, minute * 60, team)}
         did = {
-            name: values[0]
+            name: values[0][lasting]
             for name, values in futures.did.items()
-            if name != "contest Roshan" or "Roshan" in possible
+            if name != "Roshan dies" or "Roshan" in possible
         }
         own = chances[0] if team == 0 else 1 - chances[0]
-        gains = differences(own, did, team)
+        gains = differences(own[lasting], did, team)
         lines = [
             {
                 "plan": name,
-                "meaning": PLANS[name],
+                "meaning": {**PLANS, **SCENARIOS}[name],
+                "own": name in PLANS,
                 "share": one.share,
                 "value": one.value,
                 "gain": one.gain,

@@ -22,7 +22,7 @@ from understudy.errors import InputError
 from understudy.games.dota.features.features import EVEN
 from understudy.games.dota.features.kept_ratings import SHIPPED
 from understudy.games.dota.features.samples import ALL_NAMES, Samples
-from understudy.games.dota.planning.moments import PLANS, Moments
+from understudy.games.dota.planning.moments import PLANS, SCENARIOS, Moments
 from understudy.games.dota.value.linear import Fitted, fit_linear
 from understudy.games.dota.value.symmetric import MAJOR, symmetric
 
@@ -40,6 +40,7 @@ COUNTS = (
 """Move as with the donor."""
 PACES = ("gold_adv_change_3", "xp_adv_change_3")
 """Become what they became with the donor: how fast a lead grew of late."""
+DID = (*PLANS, *SCENARIOS)
 STATE = (*LEADS, *COUNTS, *PACES)
 MOST = {
     "towers_1": 3.0,
@@ -71,7 +72,7 @@ class Futures:
     won: Floats
     """[R, K]: 1 where Radiant won in the end with the donor."""
     did: Mapping[str, Bools]
-    """[R, K, 2]: what each side did next with the donor, by plan."""
+    """[R, K, 2]: what each side did next with the donor, by plan or scenario."""
 
     def of(self, name: str) -> Floats:
         """One number of the state, [R, K, S]."""
@@ -90,8 +91,9 @@ class WorldModel:
     """[N]: minutes until the end."""
     won: Floats
     did: Bools
-    """[N, len(PLANS), 2]."""
-    match_id: Ints
+    """[N, len(DID), 2]."""
+    match: Ints
+    """[N]: which are of one match."""
     weights: Floats
     """[S, len(MAJOR), len(LEADS)]: of the regression."""
 
@@ -102,7 +104,7 @@ class WorldModel:
         state = now.columns(STATE).astype(np.float64)
         parts = [self._of_row(known[k], state[k], columns[k], most) for k in range(len(now))]
         values, ended, won, did = (np.stack(part) for part in zip(*parts, strict=True))
-        return Futures(values, ended, won, {p: did[:, :, k] for k, p in enumerate(PLANS)})
+        return Futures(values, ended, won, {p: did[:, :, k] for k, p in enumerate(DID)})
 
     def _of_row(self, known: Floats, state: Floats, columns: Floats, most: int) -> tuple[Any, ...]:
         which, turned = self._donors(known, most)
@@ -129,7 +131,7 @@ class WorldModel:
         some = min(len(far), 6 * most)
         order = np.argpartition(far, some - 1)[:some]
         order = order[np.argsort(far[order], kind="stable")]
-        _, first = np.unique(self.match_id[order], return_index=True)
+        _, first = np.unique(self.match[order], return_index=True)
         order = order[np.sort(first)][:most]
         if len(order) < most:  # fewer matches than futures: each as often as it takes
             order = np.resize(order, most)
@@ -163,8 +165,9 @@ def fit(moments: Moments, value: Fitted, regress: bool = True) -> WorldModel:
             moved[:, k, j] -= columns @ found[:-1]
     known = near(samples, value.predict("y_win", samples))
     won = samples.labels["y_win"]
-    did = np.stack([moments.did[name] for name in PLANS], axis=1)
-    return WorldModel(known, moved, moments.left, won, did, samples.match_id, weights)
+    did = np.stack([moments.did[name] for name in DID], axis=1)
+    match = np.unique(samples.match_id, return_inverse=True)[1]
+    return WorldModel(known, moved, moments.left, won, did, match, weights)
 
 
 def chance_after(now: Samples, futures: Futures, value: Any, step: int) -> tuple[Floats, Floats]:
@@ -187,7 +190,8 @@ def chance_after(now: Samples, futures: Futures, value: Any, step: int) -> tuple
 def save(path: Path, model: WorldModel) -> None:
     """Write what `load` reads: numbers alone, as short as they may be."""
     parts = {one.name: getattr(model, one.name) for one in fields(model)}
-    parts["known"] = parts["known"].astype(np.float32)
+    parts["known"] = parts["known"].astype(np.float16)
+    parts["match"] = parts["match"].astype(np.int32)
     big = [j for j, name in enumerate(STATE) if name not in COUNTS or name == "gold_total"]
     small = [j for j in range(len(STATE)) if j not in big]
     moved = parts.pop("moved")

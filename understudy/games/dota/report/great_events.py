@@ -10,7 +10,7 @@ import numpy as np
 from understudy.games.dota.advice.match_context import MatchContext
 from understudy.games.dota.advice.spots import SIDES
 
-APART = 0.055
+APART = 0.09
 """Of the strip's width, between two signs: what is nearer becomes one sign with a count."""
 NAMED = {"CHAT_MESSAGE_ROSHAN_KILL": "Roshan", "CHAT_MESSAGE_FIRSTBLOOD": "first blood"}
 LANES = {"fights": "F", "Roshan": "R", "buildings": "T"}

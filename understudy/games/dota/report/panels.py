@@ -17,6 +17,7 @@ from understudy.games.dota.advice.match_context import (
 )
 from understudy.games.dota.advice.spots import SIDES
 from understudy.games.dota.report.chance_panel import chance_panel, strength_panel, swings_panel
+from understudy.games.dota.report.futures_panel import futures_panels
 from understudy.games.dota.report.game_map import map_panel
 from understudy.games.dota.report.item_timeline import items_panel
 from understudy.games.dota.report.lineups import lineups_panel
@@ -80,6 +81,7 @@ def match_panels(context: MatchContext, models: Models) -> list[Panel]:
         strength_panel(context, model, chance),
         map_panel(context, models),
         _economy_panel(context),
+        *futures_panels(context, models),
         items_panel(context, models),
     ]
 

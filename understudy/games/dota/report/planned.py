@@ -74,11 +74,12 @@ def _plans_table(planned: Mapping[str, Any]) -> "Table":
 def print_plans(sides: Sequence["SidePlans"]) -> None:
     """For each side its plans, and the one to prefer, if any."""
     for one in sides:
-        title = f"{one.side}: plans for five minutes, in matches that stood like this"
-        table = _table(title, "plan", "did it", "chance then", "beside the others")
+        title = f"{one.side}: what it may do, and what may come, in five minutes"
+        table = _table(title, "plan", "like matches", "chance then", "beside the others")
         for line in one.plans:
             gain = f"{100 * line['gain']:+.1f} ± {100 * line['error']:.1f}"
-            table.add_row(line["plan"], f"{line['share']:.0%}", f"{line['value']:.0%}", gain)
+            name = line["plan"] if line["own"] else f"if {line['plan']}"
+            table.add_row(name, f"{line['share']:.0%}", f"{line['value']:.0%}", gain)
         out_console.print(table)
         print(f"{one.side}: {one.advised}" if one.advised else f"{one.side}: {NO_PLAN}")
     print("what went along with a plan in recordings; not what it would cause")

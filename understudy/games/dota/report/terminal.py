@@ -21,6 +21,10 @@ def print_advice(advice: "Advice") -> None:
     if advice.chance is None:
         return
     print(f"Radiant wins with {advice.chance:.0%}")
+    for label, (middle, low, high) in advice.ahead.items():
+        what = "gold" if "gold" in label else "xp"
+        print(f"in three minutes its lead in {what} changes by {middle:+,.0f}", end=" ")
+        print(f"(80 %: {low:+,.0f} to {high:+,.0f})")
     for slot in sorted({line["slot"] for line in advice.items}):
         rows = [line for line in advice.items if line["slot"] == slot]
         out_console.print(_item_table(rows))

@@ -4,7 +4,8 @@ The chance of winning and the linear guess of the changes need numpy alone, so a
 work without XGBoost; the trees that better the changes lie beside them.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from understudy.games.dota.facts import patch_name
 from understudy.games.dota.features.samples import Samples
 from understudy.games.dota.value.blend import Blend
 from understudy.games.dota.value.drift import ranges
-from understudy.games.dota.value.linear import Fitted, Linear
+from understudy.games.dota.value.linear import CHANGES, Fitted, Linear
 from understudy.games.dota.value.symmetric import MAJOR, MINOR, symmetric
 
 FORMAT = 3
@@ -51,6 +52,21 @@ class ValueModel:
     """The least and most it was trained on, of the features that decide most."""
     trained_on: tuple[int, ...] = ()
     """The matches, where it says so."""
+    missed: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    """By label: between what bounds 80 % of its errors lay in matches it had not learnt from, by
+    ten minutes of a match."""
+
+    def changes_ahead(self, samples: Samples) -> dict[str, tuple[float, float, float]]:
+        """Of one row: the expected change of each lead, with bounds of 80 %; none without errors.
+
+        Over the horizon of training, three minutes unless the user said otherwise.
+        """
+        found = {}
+        for label, bands in self.missed.items():
+            middle = float(self.change(label, samples)[0])
+            low, high = bands[min(int(samples.column("t_min")[0]) // ERROR_BAND, len(bands) - 1)]
+            found[label] = (middle, middle + low, middle + high)
+        return found
 
     def change(self, label: str, samples: Samples) -> Any:
         """The expected change of a lead over the horizon, for every row, by the regression."""
@@ -84,8 +100,34 @@ class ValueModel:
         return words
 
 
-def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
-    """Write a model that `load` reads."""
+ERROR_BAND = 10  # minutes
+_LAST = 5
+"""Bands; the last holds all later minutes."""
+
+
+def errors_of(model: Fitted, scored: Samples) -> dict[str, list[tuple[float, float]]]:
+    """Of the regression's changes: bounds of 80 %, by ten minutes of a match."""
+    assert isinstance(model, Blend)
+    band = np.minimum(scored.column("t_min") // ERROR_BAND, _LAST - 1)
+    found = {}
+    for label in CHANGES:
+        error = scored.labels[label] - model.linear.predict(label, scored)
+        bounds = [
+            np.quantile(part if len(part) else error, (0.1, 0.9)).tolist()
+            for part in (error[band == k] for k in range(_LAST))
+        ]
+        found[label] = [(round(low), round(high)) for low, high in bounds]
+    return found
+
+
+def save(
+    folder: Path,
+    model: Fitted,
+    train: Samples,
+    seed: int,
+    missed: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a model that `load` reads; `missed` as `errors_of` says."""
     assert isinstance(model, Blend) and isinstance(model.linear, Linear)
     assert model.linear.standard_errors is not None
     patches = [patch_name(patch) for patch in np.unique(train.patch).tolist()]
@@ -100,6 +142,7 @@ def save(folder: Path, model: Fitted, train: Samples, seed: int) -> None:
         "seed": seed,
         "seen": ranges(train),
         "trained_on": np.unique(train.match_id).tolist(),
+        "missed": dict(missed or {}),
     }
     write_json(folder / MODEL_FILE, content)
     for label, booster in getattr(model.trees, "boosters", {}).items():
@@ -133,4 +176,6 @@ def load(path: Path) -> ValueModel:
             f"{path} is no value model this program reads ({failure}). {cure}"
         ) from failure
     linear = Linear(symmetric, weights, standard_errors)
-    return ValueModel(linear, patches, feature_ranges, tuple(content.get("trained_on", ())))
+    missed = {label: tuple(bands) for label, bands in content.get("missed", {}).items()}
+    trained_on = tuple(content.get("trained_on", ()))
+    return ValueModel(linear, patches, feature_ranges, trained_on, missed)

@@ -26,7 +26,7 @@ from understudy.games.dota.sources.tables import MATCHES, PLAYERS
 from understudy.games.dota.value import metrics, splits
 from understudy.games.dota.value.blend import Best
 from understudy.games.dota.value.calibration import METHODS, bias, row_weights
-from understudy.games.dota.value.checkpoint import MODEL_FILE, load, save
+from understudy.games.dota.value.checkpoint import MODEL_FILE, errors_of, load, save
 from understudy.games.dota.value.drift import drift, ranges
 from understudy.games.dota.value.linear import CHANGES, Constant, Fitted, Model, Seven
 from understudy.games.dota.value.splits import LEFT, SIZES, Split, asked_patch, draw, write_split
@@ -120,6 +120,7 @@ class ValueRecipe:
         scored = val.begun()
         chance = fitted[OURS].predict("y_win", scored)  # before it may learn from these matches
         evaluation: dict[str, Any] = {"val": _scored(scored, chance)}
+        missed = errors_of(fitted[OURS], scored) if isinstance(own, Best) else None
         watched = _drift("validation", chance, scored, train, seed)
         evaluation |= judge(fitted, test, seed)
         begun = test.begun()
@@ -133,7 +134,7 @@ class ValueRecipe:
         if self.refit == "all" and isinstance(own, Best):
             train = known.of(np.concatenate([split.train, split.val, split.test]))
             fitted[OURS] = own.refit(fitted[OURS], train, seed)
-        save(out, fitted[OURS], train, seed)
+        save(out, fitted[OURS], train, seed, missed)
         if results := kept_ratings.recorded_results(job.run.recordings):
             kept_ratings.save(out, kept_ratings.learnt(results, kept_ratings.shipped()))
         evaluation["seconds"] = round(time.perf_counter() - began, 1)
