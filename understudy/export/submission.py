@@ -25,7 +25,14 @@ from understudy.export.source import package_of
 from understudy.export.standalone.checkpoint import WEIGHTS, write_checkpoint
 from understudy.games.scml.agent.checkpoint import read_checkpoint, weights_file
 from understudy.games.scml.agent.layers import About
-from understudy.games.scml.agent.policy import CLONES, HRL, SHIPPED, SHIPPED_ONESHOT, HRLPolicy
+from understudy.games.scml.agent.policy import (
+    CLONES,
+    HRL,
+    SHIPPED,
+    SHIPPED_ONESHOT,
+    VARIANTS,
+    HRLPolicy,
+)
 from understudy.games.scml.domain import RULES
 from understudy.versions import versions
 
@@ -78,7 +85,7 @@ def export_submission(weights: Path, out: Path, name: str) -> Submission:
 
 def weights_named(run: Run, model: str) -> Path:
     """The weights that a person means: of the package by name, a model of the run, or a path."""
-    shipped = {HRL: SHIPPED, f"{HRL}-oneshot": SHIPPED_ONESHOT, **CLONES}
+    shipped = {HRL: SHIPPED, f"{HRL}-oneshot": SHIPPED_ONESHOT, **VARIANTS, **CLONES}
     if model in shipped:
         return shipped[model]
     return Path(model) if Path(model).is_file() else run.find_model(model)

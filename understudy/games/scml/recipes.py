@@ -11,6 +11,7 @@ from understudy.games.scml.learning.l4 import PriorityRecipe
 from understudy.games.scml.learning.online.fields import Company
 from understudy.games.scml.learning.online.learner import LearnerSettings, Rates
 from understudy.games.scml.learning.online.recipe import OnlineRecipe
+from understudy.games.scml.learning.online.rollout import Guide
 from understudy.games.scml.learning.online.train import OnlineSettings, Stage
 from understudy.learn.recipe import Recipe
 
@@ -42,6 +43,14 @@ l4 = PriorityRecipe(
     batch_size=1_024,
     evaluate_every=250,
 )
+
+
+def imitating(learning_rate: float) -> Rates:
+    """L3 becomes what the guide does where that leads, and stays what it was elsewhere."""
+    return Rates(
+        learning_rates={"l3": learning_rate}, kl_weight=1.0, guide_weight=1.0, policy_weight=0.0
+    )
+
 
 online = OnlineRecipe(
     description="HRL-XF goes on learning by play: L4, then L3, then L2 and all with small steps",
@@ -129,6 +138,26 @@ RECIPES: Final[dict[str, Recipe]] = {
             critic_first=1,
             choosing=192,
             learner=replace(online.online.learner, batch_size=2_048, epochs=2),
+        ),
+    ),
+    "online-guided": replace(
+        online,
+        description="on from the shipped weights: a champion's clone is imitated where it is ahead",
+        start="shipped",
+        online=replace(
+            online.online,
+            stages=(
+                Stage(name="imitate", iterations=13, rates=imitating(6e-4)),
+                Stage(name="settle", iterations=6, rates=imitating(1.5e-4)),
+            ),
+            learner=LearnerSettings(batch_size=4_096, epochs=2),
+            company=Company(
+                cloned=0.3, conserved=0.05, places=("first", "middle", "first", "last")
+            ),
+            guide=Guide(name="HorizonAwareClone", worlds=40),
+            worlds=128,
+            rollouts=4,
+            critic_first=0,
         ),
     ),
     "online-oneshot": OnlineRecipe(

@@ -10,7 +10,7 @@ from understudy.data.players import PlayerRef
 from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from understudy.games.scml.agent.policy import CLONES, SHIPPED
+from understudy.games.scml.agent.policy import CLONES, SHIPPED, VARIANTS
 from understudy.games.scml.engine.config import draw
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.players import catalogue
@@ -93,7 +93,10 @@ def test_learnt_players_decide_as_hosted_ones(tmp_path, track):
     """Weights of the package and a model's, beside each other and native players, in one batch."""
     learnt = [PlayerRef("HRL")]
     if track == "std":
-        learnt += [model(tmp_path / "warm", response_temperature=0.7), *map(PlayerRef, CLONES)]
+        learnt += [
+            model(tmp_path / "warm", response_temperature=0.7),
+            *map(PlayerRef, (*VARIANTS, *CLONES)),
+        ]
     native = map(PlayerRef, catalogue.BACKGROUND_AGENTS[track])
     among = [*learnt, PlayerRef("L1"), *native]
     plans = [plan(number) for number in (0, 1, 2, 4)]

@@ -128,8 +128,8 @@ def best(network: N, layer: str, folder: Path) -> N:
 
 
 def weights_of(network: nn.Module) -> dict[str, Array]:
-    """As they go into a checkpoint."""
-    return {name: value.cpu().numpy() for name, value in network.state_dict().items()}
+    """As they go into a checkpoint: copies, which stay as they are while the network learns on."""
+    return {name: value.cpu().numpy().copy() for name, value in network.state_dict().items()}
 
 
 def save_layer(path: Path, layer: str, network: nn.Module, about: About) -> None:

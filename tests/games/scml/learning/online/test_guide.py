@@ -10,6 +10,7 @@ from understudy.games.scml.agent.checkpoint import read_checkpoint
 from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.worlds import Worlds
+from understudy.games.scml.learning.online.experience import experience_of
 from understudy.games.scml.learning.online.fields import Company, block_of, layouts
 from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
 from understudy.games.scml.learning.online.rollout import Guide, Job, Rollout, collect, seated
@@ -64,3 +65,30 @@ def test_what_is_imitated_gets_likelier(rollout: Rollout) -> None:
     rates = Rates(learning_rates={"l3": 3e-4})
     learner.learn([rollout], learner.player.layers(), replace(rates, guide_weight=1.0), rng)
     assert likely() > before + 0.05
+
+
+def test_who_only_imitates_does_not_mind_how_it_went(rollout: Rollout) -> None:
+    rates = Rates(learning_rates={"l3": 3e-4}, kl_weight=1.0, guide_weight=1.0, policy_weight=0.0)
+
+    def learnt(final: float) -> np.ndarray:
+        settings = LearnerSettings(epochs=1, critic_epochs=0, batch_size=64)
+        learner = Learner(settings, START.layers, "residual", 0, CPU)
+        went = rollout._replace(final=rollout.final * final)
+        learner.learn([went], learner.player.layers(), rates, np.random.default_rng(0))
+        return learner.player.layers()["l3"]["torso.0.weight"]
+
+    one, other = learnt(1.0), learnt(-5.0)
+    np.testing.assert_array_equal(one, other)
+    assert not np.array_equal(one, START.layers["l3"]["torso.0.weight"])
+
+
+def test_it_stays_what_it_was_but_where_the_guide_leads(rollout: Rollout) -> None:
+    learner = Learner(LearnerSettings(), START.layers, "residual", 0, CPU)
+    with torch.no_grad():
+        learner.player.l3.response.bias += torch.tensor([1.0, 0.0, 0.0])
+    seen = experience_of(rollout.played, CPU)
+    turns = seen.turns(np.arange(len(seen.kept)))
+    evaluated = learner.player.evaluate_actions(turns, ordered=False)
+    free = torch.zeros(len(turns.asked), dtype=torch.bool)
+    assert learner._kl(evaluated, turns, free, 1) > 0
+    assert learner._kl(evaluated, turns, ~free, 1) == 0

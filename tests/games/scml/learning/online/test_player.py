@@ -53,6 +53,18 @@ def seen(rollout: Rollout) -> Experience:
     return experience_of(rollout.played, CPU)
 
 
+def test_layers_that_were_kept_do_not_learn_on() -> None:
+    """An earlier self among the rivals stays what it was, and so does who played."""
+    learns = Player(Layers(START.layers, "residual"))
+    kept = learns.layers()
+    with torch.no_grad():
+        for weight in learns.parameters():
+            weight += 1.0
+    for layer, weights in kept.items():
+        for name, values in weights.items():
+            np.testing.assert_array_equal(values, START.layers[layer][name])
+
+
 def test_orders_of_a_decision_are_a_distribution(player: Player, seen: Experience) -> None:
     counts = np.diff(seen.first)
     some = np.flatnonzero(counts == 3)[:1]

@@ -1,5 +1,8 @@
 """Learning by play as a whole."""
 
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,6 +46,7 @@ SMALL = OnlineSettings(
 
 
 START = read_checkpoint(SHIPPED)
+ROOT = Path(__file__).parents[5]
 
 
 def job(folder: Path) -> TrainingJob:
@@ -77,6 +81,44 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) 
     assert moved == {"l2", "l3", "l4"}
     after_l4 = weights(tmp_path / "a/models/online/stages/l4.safetensors")
     assert {k.split(".")[0] for k in start if not np.array_equal(start[k], after_l4[k])} == {"l4"}
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from tests.games.scml.learning.online.test_train import SMALL, START, job
+from understudy.games.scml.learning.online.train import OnlineTraining
+OnlineTraining(SMALL, START, job(Path(sys.argv[1]))).run()
+"""
+
+
+@pytest.mark.slow
+def test_a_training_that_was_killed_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    """kill -9 at three different moments, the same command again each time."""
+    whole, killed = tmp_path / "a", tmp_path / "b"
+
+    def started(folder: Path) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], cwd=ROOT)
+
+    assert started(whole).wait(250) == 0
+    lines, metrics = 0, killed / "models/online/metrics.jsonl"
+    for pause in (0.0, 0.2, 0.0):
+        process = started(killed)
+        while process.poll() is None and _lines(metrics) <= lines:
+            time.sleep(0.01)
+        time.sleep(pause)
+        process.kill()  # SIGKILL
+        process.wait()
+        lines = _lines(metrics)
+    assert started(killed).wait(250) == 0
+    one, other = (
+        weights(folder / "models/online/weights.safetensors") for folder in (whole, killed)
+    )
+    assert all(np.array_equal(one[key], other[key]) for key in one)
+
+
+def _lines(path: Path) -> int:
+    return len(path.read_bytes().splitlines()) if path.is_file() else 0
 
 
 def test_a_risk_is_trained_under_and_written_down(tmp_path: Path) -> None:

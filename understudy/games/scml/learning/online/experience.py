@@ -50,6 +50,8 @@ class Experience(NamedTuple):
     drawn: Tensor
     was_asked: Bools
     """[negotiations]: L3 had something to choose."""
+    guided: Tensor
+    """[kept]: a guide leads there; see `GuideBuffer`."""
 
     def turns(self, some: Ints) -> Turns:
         """Of some of the kept decisions, by index among them."""
@@ -95,4 +97,5 @@ def experience_of(played: Played, device: torch.device) -> Experience:
         there(played.legal),
         there(played.drawn),
         played.was_asked,
+        torch.zeros(len(kept), dtype=torch.bool, device=device),
     )

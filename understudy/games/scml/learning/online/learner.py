@@ -77,6 +77,8 @@ class Rates:
     """By layer; one that is not named stays as it is."""
     kl_weight: float = 0.0
     """Of the divergence of L3 from what it was when training began."""
+    policy_weight: float = 1.0
+    """Of what its own play brought; 0: it only imitates a guide and stays what it was elsewhere."""
     guide_weight: float = 0.0
     """Of the log-probability of what a guide decided; see `GuideBuffer`."""
     goal_noise: float = 0.0
@@ -138,6 +140,10 @@ class Learner:
         metrics = {"critic_explains": _explained(target, value)}
         if rates.learning_rates:
             guided = self._guided(rollouts) if rates.guide_weight else None
+            if guided is not None:
+                kept = torch.from_numpy(seen.kept).to(self.device)
+                led = torch.isin(seen.group[kept], guided.group)
+                seen = seen._replace(guided=led)
             metrics |= self._improve(
                 played, worth, final, acted, seen, value, target, guided, rates, rng
             )
@@ -173,7 +179,7 @@ class Learner:
                 loss = torch.nn.functional.smooth_l1_loss(error, torch.zeros_like(error))
                 self._descend(["critic"], loss)
                 losses.append(loss.detach())
-        return float(torch.stack(losses).mean())
+        return float(torch.stack(losses).mean()) if losses else 0.0
 
     # --- the layers
 
@@ -247,15 +253,17 @@ class Learner:
         now = torch.stack([evaluated.offers, evaluated.order], 1)
         # A layer that does not learn has not moved: its ratio is 1.
         log_ratio = torch.where(learns, now - before[rows], 0.0).sum(1)
-        loss, clipped = self._surrogate(log_ratio, advantage[rows])
+        surrogate, clipped = self._surrogate(log_ratio, advantage[rows])
+        loss = rates.policy_weight * surrogate
         measured = {
-            "policy": loss,
+            "policy": surrogate,
             "clipped": clipped,
             "moved": log_ratio.abs().mean(),
             "entropy": evaluated.entropy.mean(),
         }
         if rates.kl_weight and "l3" in rates.learning_rates:
-            measured["kl"] = self._kl(evaluated, turns, len(some))
+            free = seen.guided[rows][turns.decision[turns.asked]]
+            measured["kl"] = self._kl(evaluated, turns, free, len(some))
             loss = loss + rates.kl_weight * measured["kl"]
         if example is not None:
             measured["guide"] = self.player.evaluate_actions(example, ordered=False).offers.mean()
@@ -273,11 +281,15 @@ class Learner:
         found = torch.minimum(ratio * advantage, bounded * advantage)
         return -found.mean(), (ratio != bounded).float().mean()
 
-    def _kl(self, evaluated: ActionEvaluation, turns: Any, decisions: int) -> Tensor:
+    def _kl(
+        self, evaluated: ActionEvaluation, turns: Turns, free: Tensor, decisions: int
+    ) -> Tensor:
+        """From what it was when training began, but where a guide leads."""
         with torch.no_grad():
             start = self._start._heads(turns)
         offers = turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT
-        return divergence(evaluated.heads, start, offers).sum() / decisions
+        apart = divergence(evaluated.heads, start, offers)
+        return torch.where(free, 0.0, apart).sum() / decisions
 
     def _improve_goals(
         self,

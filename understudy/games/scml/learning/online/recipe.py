@@ -13,6 +13,7 @@ from understudy.games.scml.agent.policy import (
     CLONES,
     SHIPPED,
     SHIPPED_ONESHOT,
+    VARIANTS,
     HRLPolicy,
 )
 from understudy.games.scml.domain import RULES
@@ -25,6 +26,7 @@ PACKAGED: Final = {
     "clone": CLONE,
     "shipped-oneshot": SHIPPED_ONESHOT,
     "clone-oneshot": CLONE_ONESHOT,
+    **VARIANTS,
     **CLONES,
 }
 """Weights that come with the package: those that play, the clone they began with, and clones of

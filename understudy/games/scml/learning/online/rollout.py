@@ -123,8 +123,9 @@ def guided(job: Job, guide: Guide, learner: HRLPolicy) -> Played:
     """What the guide decides in worlds of champions alone."""
     company = replace(job.company, official=0.0, places=guide.places, past=0.0)
     first = _OF_GUIDES + job.first // max(job.worlds, 1) * guide.worlds
-    worlds = Worlds(seated(layouts(company, job.block, first, guide.worlds, 0)))
+    planned = layouts(company, job.block, first, guide.worlds, 0)
+    worlds = Worlds(seated(planned))
     leads = policy_of(CLONES[guide.name])
     buffer = GuideBuffer(leads, learner, guide.worlds)
     play(worlds, [ManyDecisions(leads, explorer=buffer), *clones_of(company)])
-    return buffer.played()
+    return grouped(buffer.played(), planned)
