@@ -14,7 +14,7 @@ from understudy.trust.command import Done, Kill, run, shown
 from understudy.trust.sameness import differences
 from understudy.trust.stages import STAGES, base, with_workers
 
-SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+SIGNALS = ("SIGKILL", "SIGKILL", "SIGTERM", "SIGINT")
 MOST = 14
 """Kills of one case, which then must end."""
 
@@ -38,7 +38,7 @@ def killed(name: str, ground: Ground, place: Path, dice: random.Random) -> Attac
     arguments = [*with_workers(stage.command, workers), "--out", str(case)]
     faults, kills = list[Fault](), 0
     for _ in range(dice.randint(6, MOST)):
-        number = dice.choice(SIGNALS)
+        number = getattr(signal, dice.choice(SIGNALS))
         latest = 0.5 * ground.seconds[name] + (3.0 if workers else 0.1)
         done = _attempt(ground, arguments, number, stage.renames, latest, dice)
         kills += done.code != 0

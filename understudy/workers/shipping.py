@@ -21,7 +21,7 @@ Put = Callable[[Path, bytes], None]
 _MOST = 256 << 20
 """Bytes of one model or file; what is larger is no part of a task."""
 _LEFT_OUT = ("checkpoint.pt", ".part")
-_STORE = "understudy-{}".format(os.getuid() if hasattr(os, "getuid") else "files")
+_STORE = f"understudy-{getattr(os, 'getuid', lambda: 'files')()}"  # Windows has no numbers
 
 
 class Shipment(NamedTuple):

@@ -66,10 +66,11 @@ def test_plans_by_hand():
 
 
 def test_a_future_is_what_a_like_match_came_to(seen, value):
-    """Asked about its own moment, with one future, a world of neighbours says what happened."""
+    """Asked about a match's twin, with one future, a world of neighbours says what happened."""
     world = fit(seen, value.linear, regress=False)
     k = int(np.argmax(seen.left))
-    now = seen.samples.where(np.array([k]))
+    own = seen.samples.where(np.array([k]))
+    now = Samples(own.features, own.match_id - own.match_id, own.patch, own.start_time, own.labels)
     futures = futures_of(world, value, now, most=1)
     for s, step in enumerate(STEPS):
         later = seen.later(step).where(np.array([k]))
@@ -91,8 +92,8 @@ def test_futures_turn_with_the_sides(world, value, seen):
 
 def test_no_match_is_a_future_twice_and_the_end_decides(world, value, seen):
     rows = seen.samples.where(np.array([5]))
-    which, _ = world._donors(world_model.near(rows, value.chance(rows))[0], 40)
-    assert len(set(world.match[which].tolist())) == 40
+    which, _ = world._donors(world_model.near(rows, value.chance(rows))[0], 40, rows.match_id[0])
+    assert len(set(world.match[which].tolist()) - set(rows.match_id.tolist())) == 40
     futures = futures_of(world, value, rows, 40)
     over = futures.ended.copy()
     over[:] = True

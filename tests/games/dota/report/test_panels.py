@@ -119,6 +119,10 @@ def test_line_ups_follow_the_slider(models):
     for data, shown_now in cells:
         values = json.loads(unescape(data))
         assert len(values) == 12 and values[-1] == unescape(shown_now)
+    (middle, low, high) = models.value.changes_ahead(context.samples.where(np.array([11])))[
+        "y_dgold_adv"
+    ]
+    assert f"three minutes, 80 %: gold {middle:+,.0f} ({low:+,.0f} to {high:+,.0f})" in html
     assert "Anti-Mage" in html and "<td>7</td>" in html and 'max="11"' in html
 
 

@@ -93,7 +93,7 @@ class WorldModel:
     did: Bools
     """[N, len(DID), 2]."""
     match: Ints
-    """[N]: which are of one match."""
+    """[N]: its number; no match is its own future."""
     weights: Floats
     """[S, len(MAJOR), len(LEADS)]: of the regression."""
 
@@ -102,12 +102,17 @@ class WorldModel:
         known = near(now, chance)
         columns = symmetric(now)[:, : len(MAJOR)]
         state = now.columns(STATE).astype(np.float64)
-        parts = [self._of_row(known[k], state[k], columns[k], most) for k in range(len(now))]
+        parts = [
+            self._of_row(int(now.match_id[k]), known[k], state[k], columns[k], most)
+            for k in range(len(now))
+        ]
         values, ended, won, did = (np.stack(part) for part in zip(*parts, strict=True))
         return Futures(values, ended, won, {p: did[:, :, k] for k, p in enumerate(DID)})
 
-    def _of_row(self, known: Floats, state: Floats, columns: Floats, most: int) -> tuple[Any, ...]:
-        which, turned = self._donors(known, most)
+    def _of_row(
+        self, match: int, known: Floats, state: Floats, columns: Floats, most: int
+    ) -> tuple[Any, ...]:
+        which, turned = self._donors(known, most, match)
         sign = np.where(turned[:, None], _SIGN, 1.0)
         moved = self.moved[which] * sign[:, None]
         values = moved + state
@@ -121,16 +126,17 @@ class WorldModel:
         ended = self.ended[which][:, None] < np.array(STEPS)
         return values, ended, won, did
 
-    def _donors(self, known: Floats, most: int) -> tuple[Ints, Bools]:
-        """The nearest, as they were or with the sides swapped; no match twice."""
+    def _donors(self, known: Floats, most: int, but: int) -> tuple[Ints, Bools]:
+        """The nearest, as they were or with the sides swapped; no match twice, and one never."""
         apart = []
         for turn in (1.0, -1.0):
             there = known * np.array([1.0, turn, turn, turn, turn])
             apart.append((((self.known - there) / _NEAR) ** 2).sum(axis=1))
-        far = np.minimum(*apart)
+        far = np.where(self.match == but, np.inf, np.minimum(*apart))
         some = min(len(far), 6 * most)
         order = np.argpartition(far, some - 1)[:some]
         order = order[np.argsort(far[order], kind="stable")]
+        order = order[np.isfinite(far[order])]
         _, first = np.unique(self.match[order], return_index=True)
         order = order[np.sort(first)][:most]
         if len(order) < most:  # fewer matches than futures: each as often as it takes
@@ -166,8 +172,7 @@ def fit(moments: Moments, value: Fitted, regress: bool = True) -> WorldModel:
     known = near(samples, value.predict("y_win", samples))
     won = samples.labels["y_win"]
     did = np.stack([moments.did[name] for name in DID], axis=1)
-    match = np.unique(samples.match_id, return_inverse=True)[1]
-    return WorldModel(known, moved, moments.left, won, did, match, weights)
+    return WorldModel(known, moved, moments.left, won, did, samples.match_id, weights)
 
 
 def chance_after(now: Samples, futures: Futures, value: Any, step: int) -> tuple[Floats, Floats]:
@@ -191,7 +196,6 @@ def save(path: Path, model: WorldModel) -> None:
     """Write what `load` reads: numbers alone, as short as they may be."""
     parts = {one.name: getattr(model, one.name) for one in fields(model)}
     parts["known"] = parts["known"].astype(np.float16)
-    parts["match"] = parts["match"].astype(np.int32)
     big = [j for j, name in enumerate(STATE) if name not in COUNTS or name == "gold_total"]
     small = [j for j in range(len(STATE)) if j not in big]
     moved = parts.pop("moved")

@@ -16,20 +16,29 @@ from understudy.report.page import Panel
 def lineups_panel(context: MatchContext, model: ValueModel, chance: Floats) -> Panel:
     """Both sides, the chance at the minute shown, and the leads."""
     sides = "".join(_side(context, team) for team in (0, 1))
-    now = by_minute([_now(context, row, float(chance[row])) for row in range(len(chance))])
+    now = by_minute([_now(context, model, row, float(chance[row])) for row in range(len(chance))])
     html = f'{slider(context)}<div class="sides">{sides}</div><p class="now">{now}</p>'
     note = (
         "Kills and deaths by the minute; assists are known at the end only. Net worth is about: "
-        "gold earned less what deaths and buybacks took; gold is what was earned, not cash."
+        "gold earned less what deaths and buybacks took; gold is what was earned, not cash. What "
+        "the leads change by in three minutes is expected then, with 80 % of the errors it made."
     )
     return Panel("Line-ups", html, note=note, head=HEAD, wide=True)
 
 
-def _now(context: MatchContext, row: int, chance: float) -> str:
+def _now(context: MatchContext, model: ValueModel, row: int, chance: float) -> str:
     gold, xp = (int(context.timeline.advantage[name][row]) for name in ("gold", "xp"))
     leads = [f"{SIDES[lead < 0]} {abs(lead):,} {name} ahead"
              for name, lead in (("gold", gold), ("experience", xp)) if lead]  # fmt: skip
-    return f"Radiant wins with {chance:.0%}; {', '.join(leads) or 'even in gold and experience'}."
+    words = f"Radiant wins with {chance:.0%}; {', '.join(leads) or 'even in gold and experience'}."
+    ahead = model.changes_ahead(context.samples.where(np.array([row])))
+    names = {"y_dgold_adv": "gold", "y_dxp_adv": "experience"}
+    changes = (
+        f"{names[label]} {middle:+,.0f} ({low:+,.0f} to {high:+,.0f})"
+        for label, (middle, low, high) in ahead.items()
+    )
+    told = " and ".join(changes)
+    return f"{words} Radiant's leads in three minutes, 80 %: {told}." if told else words
 
 
 def _side(context: MatchContext, team: int) -> str:
