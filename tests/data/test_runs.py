@@ -57,10 +57,10 @@ def test_the_same_work_goes_on_and_leftovers_are_swept(folder, source):
 def test_finishing_twice_keeps_the_first_time(folder):
     begin(folder, "encode", {})
     finish(folder)
-    manifest = read_manifest(folder) | {"finished": "long ago"}
+    manifest = read_manifest(folder) | {"finished": "2026-01-02T03:04:05+00:00"}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     finish(folder, rows=3)
-    assert read_manifest(folder)["finished"] == "long ago"
+    assert read_manifest(folder)["finished"] == "2026-01-02T03:04:05+00:00"
 
 
 def test_other_settings_are_refused_and_named(folder):
@@ -251,3 +251,12 @@ def test_a_league_keeps_exploiters_and_replays_apart(tmp_path):
 def test_a_run_lies_where_it_is_said_or_under_the_name_of_its_game(tmp_path):
     assert Run.of("arena").recordings == Path("runs/arena/recordings")
     assert Run.of("arena", tmp_path) == Run.of("scml", str(tmp_path)) == Run(tmp_path)
+
+
+@pytest.mark.parametrize("time", ["x", "", "2026-13-01T00:00:00+00:00", "2026-11-18T12:00:00"])
+def test_a_time_that_is_none_is_a_damaged_manifest(tmp_path, time):
+    manifest = {"stage": "record", "settings": {}, "inputs": {}, "command": [], "versions": {}}
+    manifest |= {"begun": time, "finished": None}
+    (tmp_path / runs.MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(InputError, match="'begun' is no time"):
+        read_manifest(tmp_path)

@@ -9,12 +9,15 @@ import pytest
 from tests.small_runs import assert_refused, finished_run, understudy
 from understudy import cli
 from understudy.data.runs import Run
+from understudy.errors import InputError
 from understudy.trust import cases
 from understudy.trust.answers import KINDS, hostile_answer
-from understudy.trust.campaign import COLUMNS, Attack, Fault, Ground, campaign, faults_of
+from understudy.trust.campaign import COLUMNS, Attack, Fault, Ground, by_family, campaign, faults_of
 from understudy.trust.check import check
 from understudy.trust.command import Done
+from understudy.trust.command import run as run_command
 from understudy.trust.damage import damages
+from understudy.trust.machine import without_privileges
 
 
 @pytest.fixture
@@ -124,3 +127,47 @@ def test_how_commands_may_end(done, column):
 def test_a_minute_of_all_kinds(tmp_path):
     done = understudy("selftest --minutes 3 --most 1 --seed 5 --keep", tmp_path / "kept")
     assert done.code == 0, done.err
+
+
+def test_a_campaign_goes_on_from_its_tally_and_adds_up(tmp_path):
+    names = []
+
+    def case(ground, place, dice):
+        names.append(dice.random())
+        return Attack("it", "understudy it", [], 2)
+
+    told = {"seconds": 60, "kept": tmp_path / "kept", "tally": tmp_path / "tally.json"}
+    for most in (1, 3):
+        found = campaign(lambda: None, {"good": case}, seed=4, most=most, **told)
+    assert found.counts["good"]["tried"] == 6
+    assert len(set(names)) == 3
+    with pytest.raises(InputError, match="of seed 4"):
+        campaign(lambda: None, {"good": case}, seed=5, most=1, **told)
+
+
+def test_agents_are_one_row_and_stages_their_own():
+    row = dict.fromkeys(COLUMNS, 1)
+    rows = by_family({"agents: A": row, "agents: B": row, "kills: C": row})
+    assert rows["agents (2 kinds)"]["tried"] == 2
+    assert rows["kills: C"] == row
+
+
+def test_root_is_refused_what_others_are(tmp_path):
+    shut = tmp_path / "shut"
+    shut.mkdir()
+    shut.chmod(0o500)
+    done = run_command(lambda: (shut / "a").write_text("x"), [], prepare=without_privileges)
+    assert "Permission" in done.err
+
+
+def test_a_layer_without_its_last_measurements_is_damaged(tmp_path, tmp_path_factory):
+    shutil.copytree(finished_run(tmp_path_factory), tmp_path / "run")
+    model = tmp_path / "run" / "models" / "imitate-quick"
+    (model / "l2").mkdir()
+    for name in ("evaluation.json", "metrics.jsonl"):
+        shutil.copy(model / name, model / "l2" / name)
+    assert check(Run(tmp_path / "run")).findings == []
+    (model / "l2" / "metrics.jsonl").write_bytes(b"")
+    assert [one.path for one in check(Run(tmp_path / "run")).findings] == [
+        model / "l2" / "metrics.jsonl"
+    ]

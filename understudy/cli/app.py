@@ -166,13 +166,20 @@ class OneLine(TyperGroup):
         except BrokenPipeError:
             raise  # whoever read our output has gone
         except OSError as failure:
-            if failure.filename is None and failure.errno not in _OF_THE_MACHINE:
-                raise  # no file's fault: perhaps ours
-            path = "this machine" if failure.filename is None else os.fsdecode(failure.filename)
-            raise InputError(
-                f"cannot use {path if path.isprintable() else ascii(path)}: {failure.strerror}. "
-                "Mend that, then run the same command again; what was done is kept"
-            ) from failure
+            if line := _trouble(failure):
+                raise InputError(line) from failure
+            raise  # no file's fault: perhaps ours
+
+
+def _trouble(failure: OSError) -> str:
+    """What to say of a file or machine that fails; "" where it is perhaps our fault."""
+    if failure.filename is None and failure.errno not in _OF_THE_MACHINE:
+        return ""
+    path = "this machine" if failure.filename is None else os.fsdecode(failure.filename)
+    return (
+        f"cannot use {path if path.isprintable() else ascii(path)}: {failure.strerror}. "
+        "Mend that, then run the same command again; what was done is kept"
+    )
 
 
 class ByGame(TyperGroup):
@@ -254,11 +261,20 @@ def _run(stopped: list[int]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to be said
         sys.exit(128 + getattr(signal, "SIGPIPE", 13))
     except Exception as problem:
-        if hasattr(problem, "format_message"):  # click's own words on a wrong option
-            where = getattr(getattr(problem, "ctx", None), "command_path", "")
-            verb = where.rpartition("understudy")[2]
-            _fail(f"{problem.format_message().rstrip('.')}. See: understudy{verb} --help")
+        if line := _mistake(problem):
+            _fail(line)
         raise
+
+
+def _mistake(problem: Exception) -> str:
+    """What to say of a failure before any command began; "" where it is a bug of ours."""
+    if isinstance(problem, OSError):
+        return _trouble(problem)
+    if not hasattr(problem, "format_message"):
+        return ""
+    where = getattr(getattr(problem, "ctx", None), "command_path", "")  # click's own words
+    verb = where.rpartition("understudy")[2]
+    return f"{problem.format_message().rstrip('.')}. See: understudy{verb} --help"
 
 
 def _fail(line: str) -> None:

@@ -38,7 +38,7 @@ def selftest(
 
     from understudy.cli.app import main
     from understudy.errors import InputError
-    from understudy.trust.campaign import COLUMNS, campaign
+    from understudy.trust.campaign import COLUMNS, by_family, campaign
     from understudy.trust.kinds import KINDS
 
     if not hasattr(os, "fork"):
@@ -58,7 +58,7 @@ def selftest(
         tell=lambda line: print(line, file=sys.stderr, flush=True),
     )
     table = Table("attack", *COLUMNS, title="what was tried, and what went wrong")
-    for kind, row in found.counts.items():
+    for kind, row in by_family(found.counts).items():
         table.add_row(kind, *(f"{row[name]:,}" for name in COLUMNS))
     out_console.print(table)
     if found.wrong:

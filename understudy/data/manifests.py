@@ -101,7 +101,19 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     """A folder's manifest; None where there is none."""
     cure = f"Delete {folder} and run the same command again"
     found = read_json(folder / MANIFEST, Manifest, cure)
-    return None if found is None else {**found}
+    if found is None:
+        return None
+    for name, time in (("begun", found["begun"]), ("finished", found["finished"])):
+        if time is not None and not _is_time(time):
+            raise InputError(f"{folder / MANIFEST}: '{name}' is no time ({time[:40]!r}). {cure}")
+    return {**found}
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _require_outside(folder: Path, inputs: Iterable[Path]) -> None:

@@ -93,7 +93,7 @@ SeedOption = Annotated[int, typer.Option(help="Same seed, same numbers.", min=0,
 WorkersOption = Annotated[
     str | None,
     typer.Option(
-        help="How many processes; 0: this one; tcp://HOST:PORT: a Dask cluster that shares --out. "
+        help="How many processes; 0: this one; tcp://HOST:PORT: a Dask cluster. "
         "[default: one per core]"
     ),
 ]

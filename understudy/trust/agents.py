@@ -1,9 +1,10 @@
 """Agents of the supply chain that do what no agent should, each in its own way."""
 
 import random
+from functools import partial
 from pathlib import Path
 
-from understudy.trust.campaign import Attack, Fault, Ground, faults_of
+from understudy.trust.campaign import Attack, Fault, Ground, Kind, faults_of
 from understudy.trust.command import run, shown
 
 _HEAD = """
@@ -82,9 +83,13 @@ def source() -> str:
     return _HEAD + "".join(kinds) + at_once
 
 
-def hostile_agent(ground: Ground, place: Path, dice: random.Random) -> Attack:
+def kinds() -> dict[str, Kind]:
+    """One for each agent."""
+    return {f"agents: {name}": partial(hostile_agent, name) for name in (*BODIES, "DiesWhenMade")}
+
+
+def hostile_agent(name: str, ground: Ground, place: Path, dice: random.Random) -> Attack:
     """It costs its own world, is named with what it did, and the tournament ends."""
-    name = dice.choice([*BODIES, "DiesWhenMade"])
     code = place / "theirs.py"
     code.write_text(source())
     fixed = "--configs 1 --steps 6 --max-worlds-per-config 2 --quiet --task-seconds 15"

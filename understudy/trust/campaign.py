@@ -142,6 +142,17 @@ def _begun(tally: Path | None, seed: int) -> Table:
     return Table(known["counts"], known["stories"], known["cases"])
 
 
+def by_family(counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    """Rows to be shown: all agents are one, and every stage that is killed is its own."""
+    rows = dict[str, dict[str, int]]()
+    many = sum(kind.startswith("agents: ") for kind in counts)
+    for kind, row in counts.items():
+        name = f"agents ({many} kinds)" if kind.startswith("agents: ") else kind
+        before = rows.setdefault(name, dict.fromkeys(COLUMNS, 0))
+        rows[name] = {column: before[column] + row[column] for column in COLUMNS}
+    return rows
+
+
 def _one(
     ground: Ground, table: Table, kind: str, make: Kind, name: str, tell: Callable[[str], None]
 ) -> None:

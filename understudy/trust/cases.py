@@ -44,7 +44,7 @@ def damaged_file(ground: Ground, place: Path, dice: random.Random) -> Attack:
     whole = base(ground, "arena")
     case = place / "run"
     shutil.copytree(whole, case)
-    path, how, sealed = _damage(case, dice)
+    path, how, sealed = damage_of(case, dice)
     stage = path.relative_to(case).parts[0]
     reads = dice.choice(_READS.get(stage, ("report {}",)))
     command = reads.format(case) if "{}" in reads else f"{reads} --out {case}"
@@ -75,7 +75,7 @@ _MANY = 150
 
 def _read_many(whole: Path, case: Path, dice: random.Random, found: list[str]) -> None:
     for _ in range(_MANY):
-        path, how, sealed = _damage(case, dice)
+        path, how, sealed = damage_of(case, dice)
         original = whole / path.relative_to(case)
         noticed = check_file(path, case)[1] or check(Run(case)).findings
         changed = not path.is_file() or path.read_bytes() != original.read_bytes()
@@ -87,7 +87,7 @@ def _read_many(whole: Path, case: Path, dice: random.Random, found: list[str]) -
         shutil.copy2(original, path)
 
 
-def _damage(case: Path, dice: random.Random) -> tuple[Path, str, bool]:
+def damage_of(case: Path, dice: random.Random) -> tuple[Path, str, bool]:
     """Damage some file; which, how, and whether it had a seal."""
     files = [path for path in sorted(case.rglob("*")) if path.is_file()]
     kinds = sorted({_kind(path) for path in files if _kind(path)})

@@ -1,6 +1,6 @@
 """All kinds of attacks, by name. A new verb, file or page adds its own here."""
 
-from understudy.trust import agents, answers, cases, kills
+from understudy.trust import agents, answers, cases, kills, machine, verbs
 from understudy.trust.campaign import Kind
 
 KINDS: dict[str, Kind] = {
@@ -10,6 +10,10 @@ KINDS: dict[str, Kind] = {
     "full disks": cases.full_disk,
     "two writers": cases.two_writers,
     "names": cases.hostile_name,
-    "agents": agents.hostile_agent,
+    "permissions": machine.permission,
+    "clocks": machine.clock,
+    "limits": machine.limit,
+    "damage under a verb": verbs.damaged_for_verb,
     "answers": answers.hostile_answer,
+    **agents.kinds(),
 }

@@ -113,6 +113,8 @@ def _be_the_child(call: Callable[[Mark], Any], mark: Mark, limits: Limits, answe
     code = 1
     try:
         faulthandler.disable()  # what happened is told in one line
+        for number in (signal.SIGTERM, signal.SIGINT):  # the command's own handlers mean the user
+            signal.signal(number, signal.SIG_DFL)
         os.setsid()
         with contextlib.suppress(AttributeError):  # Linux alone has it
             ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)

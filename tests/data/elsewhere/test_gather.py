@@ -12,6 +12,7 @@ from understudy.data.schema import Column, Table
 from understudy.data.shards import shard_path, write_shard
 from understudy.errors import InputError
 
+TIME = "2026-11-18T12:00:00+00:00"
 TABLE = Table("toy", "rows", 1, "make some", (Column("x", pa.int64(), "a number"),))
 
 
@@ -61,7 +62,7 @@ def test_runs_of_one_name_are_told_apart(tmp_path):
 @pytest.mark.parametrize("told", [[{"players": ["A"]}, more] for more in ({"players": ["B"]}, {})])
 def test_whom_to_learn_from_is_known_if_all_say_it(told, sources, tmp_path):
     known = {"stage": "record", "inputs": {}, "command": [], "versions": {},
-                                "begun": "", "finished": ""}  # fmt: skip
+                                "begun": TIME, "finished": TIME}  # fmt: skip
     for folder, settings in zip(sources.values(), told, strict=True):
         (folder / "manifest.json").write_text(json.dumps(known | {"settings": settings}))
     gather(tmp_path / "both", sources, [TABLE], "toy")
