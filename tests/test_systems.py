@@ -151,13 +151,13 @@ print(json.dumps(told))
 
 @pytest.mark.slow
 def test_the_arena_is_recorded_learnt_and_played_without_what_windows_lacks(tmp_path):
-    here = f"--out {tmp_path / 'run'} --workers 0 --quiet"
+    here, there = (f"--out {tmp_path / run} --workers 0 --quiet" for run in ("run", "scml"))
     lines = [
-        f"record arena --opponents rusher --matches 12 --task-seconds 100 {here}",
+        f"record arena --opponents rusher --matches 60 --task-seconds 100 {here}",
         f"encode arena {here}",
         f"train arena imitate-quick --set steps=20 --out {tmp_path / 'run'} --quiet",
         f"compete arena imitate-quick expert --matches 4 {here}",
-        f"compete scml Greedy Random --configs 1 --steps 5 --max-worlds-per-config 2 {here}2",
+        f"compete scml Greedy Random --configs 1 --steps 6 --max-worlds-per-config 2 {there}",
         f"report {tmp_path / 'run'}",
         f"check {tmp_path / 'run'}",
         "selftest --minutes 1",
