@@ -1,8 +1,11 @@
 """Runs side by side: what differs, and who is stronger where something is shared."""
 
+import json
+
 import numpy as np
 import pytest
 
+from tests.report.test_hostile import leaves, put
 from tests.small_runs import assert_refused, understudy
 from tests.studio.small_run import model, small_run, stage
 from understudy.data.results import FEWEST_SEEDS, pair_results, paired_scores
@@ -96,6 +99,25 @@ def test_the_command_writes_one_page(runs, tmp_path):
     done = understudy("compare", *(run.folder for run in runs), "-o", page)
     assert (done.code, done.out.strip()) == (0, str(page))
     assert "a beside b" in page.read_text()
+
+
+HEAD = {"accuracy": 0.5, "majority": 0.25, "majority_legal": 0.375, "log_loss": 1.0}
+EVALUATION = {"steps": 10, "seconds": 1.0, "val": {"loss": 2.0}, "test": {"heads": {"move": HEAD}}}
+
+
+def test_the_gain_is_over_the_better_of_both_majorities(runs):
+    path = runs[0].model("imitate") / "evaluation.json"
+    path.write_text(json.dumps(EVALUATION))
+    html = panels_of(*(run.folder for run in runs))["How they ended"].html
+    assert all(f"data-value=\"{value}\"" in html for value in (0.5, 0.375, 0.125))
+
+
+@pytest.mark.parametrize("place", [place for place in leaves(EVALUATION) if place[-1] is not None])
+def test_a_word_for_a_number_of_an_evaluation_is_one_line(runs, tmp_path, place):
+    path = runs[0].model("imitate") / "evaluation.json"
+    path.write_text(json.dumps(put(EVALUATION, place, "much")))
+    done = understudy("compare", *(run.folder for run in runs), "-o", tmp_path / "c.html")
+    assert_refused(done, path, "Expected", "got 'str'", f"$.{place[0]}", "Train it again")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from tests.league.test_command import install, run_league
 from tests.report.test_page import Outline
 from tests.small_runs import finished_run
 from understudy.data.runs import Run
+from understudy.errors import InputError
 from understudy.pipeline.report import replay, report
 from understudy.report.page import Panel, page
 
@@ -85,10 +86,11 @@ def is_harmless(html):
 
 
 def reported(run):
-    """The page, where one is made of such files; else it was refused."""
+    """The page, where one is made of such files; else it was refused, in one line."""
     try:
         return report(Run(run)).read_text()
-    except Exception:  # how it is refused is tested elsewhere
+    except InputError as refusal:
+        assert "\n" not in str(refusal)
         return None
 
 

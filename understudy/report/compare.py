@@ -141,31 +141,15 @@ def _end(folder: Path) -> tuple[float | None, ...]:
     found = read_json(ModelFolder(folder).evaluation, Evaluation, "Train it again with --fresh")
     if found is None:
         return (None,) * 6
-    heads = [_names(one) for one in _names(_names(found.get("test")).get("heads")).values()]
-    right = _mean([_number(one.get("accuracy")) for one in heads])
-    trivial = _mean([_most(one, "majority", "majority_legal") for one in heads])
+    heads = found.get("test", {}).get("heads", {}).values()
+    right = _mean([one["accuracy"] for one in heads])
+    trivial = _mean([max(one["majority"], one["majority_legal"]) for one in heads])
     gain = None if right is None or trivial is None else right - trivial
-    loss = _number(_names(found.get("val")).get("loss"))
-    return found["steps"], found["seconds"], loss, right, trivial, gain
+    return found["steps"], found["seconds"], found.get("val", {}).get("loss"), right, trivial, gain
 
 
-def _names(value: Any) -> dict[str, Any]:
-    """What somebody may have written by hand, as what it ought to be; else nothing."""
-    return value if isinstance(value, dict) else {}
-
-
-def _number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) else None
-
-
-def _most(head: Mapping[str, Any], *names: str) -> float | None:
-    known = (_number(head.get(name)) for name in names)
-    return max((value for value in known if value is not None), default=None)
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 # --- Who is stronger -----------------------------------------------------------------------------

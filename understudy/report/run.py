@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from understudy.data.integrity.json_files import read_lines
-from understudy.data.integrity.shapes import MetricsLine
+from understudy.data.integrity.json_files import read_lines, shaped
+from understudy.data.integrity.shapes import Encoded, MetricsLine
 from understudy.data.results import WinRate
-from understudy.data.runs import LeagueFolder, ModelFolder, Run, read_manifest
+from understudy.data.runs import MANIFEST, LeagueFolder, ModelFolder, Run, read_manifest
 from understudy.redaction import redacted_command
 from understudy.report import charts
 from understudy.report.league.panels import comparison_panel, league_panels
@@ -70,7 +70,8 @@ def _samples_panels(run: Run) -> list[Panel]:
     manifest = read_manifest(run.samples)
     if manifest is None or "facts" not in manifest:
         return []
-    return [samples_panel(manifest["facts"]["counts"])]
+    place, cure = run.samples / MANIFEST, "Encode the recordings again with --fresh"
+    return [samples_panel(shaped(manifest["facts"], Encoded, place, cure)["counts"])]
 
 
 def _model_panels(folder: Path, metrics: Callable[[Path], Sequence[MetricsLine]]) -> list[Panel]:

@@ -23,6 +23,12 @@ class Manifest(TypedDict):
     facts: NotRequired[Named]
 
 
+class Encoded(TypedDict):
+    """What came of an encoding, as its manifest says it."""
+
+    counts: dict[str, float]
+
+
 class Tasks(TypedDict):
     """What a stage has to do, task by task."""
 
@@ -104,14 +110,34 @@ class Reliability(TypedDict):
     seen: float
 
 
+class Head(TypedDict):
+    """How one choice of a policy fares, beside what needs no network."""
+
+    accuracy: float
+    majority: float
+    majority_legal: float
+    log_loss: float
+
+
+class Scored(TypedDict):
+    """What a model is worth on one split; what has no name here is its recipe's own."""
+
+    rows: NotRequired[int]
+    loss: NotRequired[float]
+    heads: NotRequired[dict[str, Head]]
+    recall: NotRequired[dict[str, float]]
+    raw: NotRequired[dict[str, dict[str, float | dict[str, float]]]]
+
+
 class Evaluation(TypedDict):
     """What a training left to say; which parts there are depends on what was trained."""
 
     steps: int
     seconds: float
     train: NotRequired[Named]
-    val: NotRequired[Named]
-    test: NotRequired[Named]
+    val: NotRequired[Scored]
+    test: NotRequired[Scored]
+    layers: NotRequired[dict[str, "Evaluation"]]
     agent_steps: NotRequired[int]
     match_steps: NotRequired[int]
     met: NotRequired[dict[str, Met]]

@@ -1,8 +1,10 @@
 """Learning by play in a report: scores as they rose, what each stage was worth, what changed."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from understudy.data.integrity.json_files import fitting_together
 from understudy.data.runs import ModelFolder, Run
 from understudy.games.scml.learning.online.measure import HABITS
 from understudy.learn.base import read_evaluation
@@ -19,12 +21,18 @@ def online_panels(run: Run) -> list[Panel]:
     """Of every model of the run that learned by play."""
     found = list[Panel]()
     for folder in sorted(run.models.glob("*/")) if run.models.is_dir() else []:
-        lines = read_metrics(folder) if ModelFolder(folder).metrics.is_file() else []
-        if any("score" in line for line in lines):
-            found.append(_curves(folder.name, lines))
-            evaluation = read_evaluation(folder)
-            if evaluation is not None and "stages" in evaluation:
-                found += [_stages(folder.name, evaluation), _changes(folder.name, evaluation)]
+        with fitting_together(folder, "Train it again with --fresh"):
+            found += _panels(folder)
+    return found
+
+
+def _panels(folder: Path) -> list[Panel]:
+    lines = read_metrics(folder) if ModelFolder(folder).metrics.is_file() else []
+    if not any("score" in line for line in lines):
+        return []
+    found, evaluation = [_curves(folder.name, lines)], read_evaluation(folder)
+    if evaluation is not None and evaluation.get("stages"):
+        found += [_stages(folder.name, evaluation), _changes(folder.name, evaluation)]
     return found
 
 
