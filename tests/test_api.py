@@ -31,6 +31,12 @@ def test_what_records_and_competes_is_found_without_torch_or_scml():
     assert not {"torch", "scml"} & loaded_after("from understudy import record, compete, train")
 
 
+def test_a_room_does_not_hide_a_function_of_its_name():
+    program = "import understudy.league.season, understudy; print(understudy.league.__module__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("understudy.api.stages\n", "")
+
+
 @pytest.mark.parametrize("name", understudy.__all__)
 def test_every_name_is_listed_and_leads_somewhere(name):
     assert name in dir(understudy)

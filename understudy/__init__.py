@@ -15,6 +15,8 @@ What other programs may rely on, wherever it moves inside:
 Nothing is imported before it is asked for: torch and scml take seconds.
 """
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 __all__ = [
@@ -65,3 +67,12 @@ else:
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
+
+    class _Package(ModuleType):
+        """`league` is a function to whoever asks here, though a room has that name, too."""
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if not (name in _HOMES and isinstance(value, ModuleType)):
+                super().__setattr__(name, value)
+
+    sys.modules[__name__].__class__ = _Package

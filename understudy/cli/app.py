@@ -211,7 +211,8 @@ class ByGame(TyperGroup):
 def by_game(app: typer.Typer, name: str, about: str, families: Sequence[str]) -> typer.Typer:
     """A command with one version per game, and for the games of these families."""
     group = typer.Typer(cls=ByGame, help=about, rich_markup_mode=None, invoke_without_command=True)
-    further = " and ".join(f"{family}:NAME" for family in families)
+    named = [f"{family}:NAME" for family in families]
+    further = " and ".join([", ".join(named[:-1]), *named[-1:]] if named[1:] else named)
 
     @group.callback(epilog=f"Games by name: {further}." if families else None)
     def _teach(context: typer.Context) -> None:

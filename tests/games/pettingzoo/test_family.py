@@ -225,7 +225,8 @@ def test_an_unknown_family_or_verb_is_answered_with_those_there_are():
 
 
 def test_help_tells_which_games_are_named_by_family():
-    assert "openspiel:NAME and pettingzoo:NAME." in understudy("record --help").out
+    told = " ".join(understudy("record --help").out.split())
+    assert "openspiel:NAME and pettingzoo:NAME." in told and ":NAME, " in told
     assert "openspiel:NAME." in understudy("exploitability --help").out
     assert "--matches" in understudy("record pettingzoo:anything --help").out
 
