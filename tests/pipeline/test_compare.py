@@ -109,7 +109,7 @@ def test_the_gain_is_over_the_better_of_both_majorities(runs):
     path = runs[0].model("imitate") / "evaluation.json"
     path.write_text(json.dumps(EVALUATION))
     html = panels_of(*(run.folder for run in runs))["How they ended"].html
-    assert all(f"data-value=\"{value}\"" in html for value in (0.5, 0.375, 0.125))
+    assert all(f'data-value="{value}"' in html for value in (0.5, 0.375, 0.125))
 
 
 @pytest.mark.parametrize("place", [place for place in leaves(EVALUATION) if place[-1] is not None])

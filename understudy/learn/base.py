@@ -8,8 +8,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from understudy.data.integrity.evaluations import Evaluation
 from understudy.data.integrity.json_files import read_json
-from understudy.data.integrity.shapes import Evaluation
 from understudy.data.runs import ModelFolder
 from understudy.errors import InputError
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from understudy.data.integrity.evaluations import Evaluation
 from understudy.data.integrity.json_files import read_json
-from understudy.data.integrity.shapes import Evaluation, MetricsLine
+from understudy.data.integrity.shapes import MetricsLine
 from understudy.data.results import paired_scores
 from understudy.data.runs import ModelFolder, Run, read_manifest
 from understudy.report import charts

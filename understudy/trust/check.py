@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 from understudy.data import shards
 from understudy.data.files import ASIDE, digest, read_bytes, read_text, require_file
 from understudy.data.integrity import seals
+from understudy.data.integrity.evaluations import Evaluation
 from understudy.data.integrity.json_files import DamagedError, read_json, read_lines
 from understudy.data.integrity.locks import LOCK
 from understudy.data.integrity.shapes import (
-    Evaluation,
     ImportNote,
     LeagueMatch,
     LeagueState,
