@@ -91,7 +91,8 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that takes connections; port 0 is any free one."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        made = socket.socket(family, socket.SOCK_STREAM)
+        # The protocol is named, for asyncio turns delays off (TCP_NODELAY) only where it is.
+        made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
         made.listen(1024)
