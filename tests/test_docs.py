@@ -56,3 +56,16 @@ def test_the_site_builds_without_a_broken_link(tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
     api = (tmp_path / "site" / "api.html").read_text()
     assert "Let players meet" in api and "HRLAgent" in api
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_pages_name_by_their_room_are_there(page):
+    if page.name in ("log.md", "CHANGELOG.md"):  # both speak of what was
+        pytest.skip("about the past")
+    roots = [ROOT, ROOT / "understudy", *(ROOT / "understudy/games").iterdir()]
+    rooms = "|".join(room.name for room in roots[1].iterdir() if room.is_dir())
+    for named in re.findall(
+        rf"`((?:{rooms}|tests|benchmarks|examples)/[\w/.]+)`", page.read_text()
+    ):
+        if not re.search(r"\b[A-Z]+\b", named):  # games/NAME/ is for the reader to fill in
+            assert any((root / named).exists() for root in roots), named
