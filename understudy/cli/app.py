@@ -16,6 +16,7 @@ from understudy.cli.demo import demo
 from understudy.cli.export import export
 from understudy.cli.follow import follow
 from understudy.cli.league import league
+from understudy.cli.sections import Sectioned
 from understudy.cli.selftest import selftest
 from understudy.cli.serve import serve
 from understudy.cli.setup import setup
@@ -137,7 +138,7 @@ def _add_verbs(made: typer.Typer) -> None:
             groups[verb].command(name)(typed(command))
 
 
-class OneLine(TyperGroup):
+class OneLine(Sectioned):
     """Commands whose trouble with files is one line, wherever it arises."""
 
     def invoke(self, ctx: Any) -> Any:

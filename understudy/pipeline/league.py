@@ -40,7 +40,7 @@ from understudy.league.state import State
 from understudy.league.training import trainer
 from understudy.learn import metrics_log
 from understudy.learn.settings import changed
-from understudy.pipeline.game import Game, with_leagues
+from understudy.pipeline.game import Game, families, with_leagues
 from understudy.pipeline.pairings import Fixture
 from understudy.pipeline.players import resolve
 from understudy.pipeline.tasks import Workers
@@ -127,7 +127,8 @@ def season_of(
 ) -> Season:
     """A league of a game, ready to be run."""
     if game.league is None or game.play is None:
-        raise InputError(f"{game.name} has no leagues; there is {', '.join(with_leagues())}")
+        others = [*with_leagues(), *(f"{family}:NAME" for family in families())]
+        raise InputError(f"{game.name} has no leagues; there is {', '.join(others)}")
     folder = run.league(name or recipe).resolve()  # workers may stand elsewhere
     hooks = game.league()
     begin = resolve(game, run, start or hooks.start or next(iter(game.players)))
