@@ -1,6 +1,5 @@
 """What results rest on beside the command: who computed them, and in what order sets lay."""
 
-import os
 import platform
 import sys
 from functools import cache
@@ -8,8 +7,12 @@ from importlib import metadata
 
 
 def hash_seed() -> str:
-    """What the order of sets rests on, and with it some players' moves: 0 in our own processes."""
-    return os.environ.get("PYTHONHASHSEED", "random") if sys.flags.hash_randomization else "0"
+    """What the order of sets rests on, and with it some players' moves: 0 in our own processes.
+
+    "random" is any other: the environment may have changed since this process began (Dask's nannies
+    put a seed of theirs into it), so it cannot tell.
+    """
+    return "random" if sys.flags.hash_randomization else "0"
 
 
 def versions() -> dict[str, str]:
