@@ -40,6 +40,11 @@ def note_and_act(argument):
         ctypes.PyDLL(None).sleep(60)  # PyDLL keeps the GIL meanwhile
     elif action == "die" or (action == "die once" and times == 1):
         os.kill(os.getpid(), signal.SIGKILL)  # what the kernel does when memory runs out
+    elif action == "stop":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    elif action == "be deaf":
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        time.sleep(60)
     elif action == "exit":
         sys.exit("enough")
     time.sleep(0.1)

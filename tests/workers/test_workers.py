@@ -26,6 +26,7 @@ from tests.workers.tasks import (
 )
 from understudy import workers
 from understudy.errors import InputError
+from understudy.workers import processes
 
 LIMIT = 1.0  # seconds a task may take in the tests of the time limit
 SLACK = 8.0  # seconds for starting processes on a busy machine
@@ -112,6 +113,19 @@ def test_a_hung_task_is_killed_and_no_other_is_hurt(places, tmp_path):
         assert outcome.error == (f"no answer within {LIMIT:g} s, killed" if hung else None)
         assert outcome.value == (None if hung else name)
         assert (tmp_path / name).read_text() == "ran\n"  # once: nobody's work was lost
+
+
+@pytest.mark.parametrize("action", ["stop", "be deaf"])
+def test_a_task_that_the_kernel_cannot_end_is_ended_from_here(action, tmp_path, monkeypatch):
+    """A stopped process gets no alarm; one that ignores the alarm goes on."""
+    monkeypatch.setattr(processes, "GRACE", 2.0)
+    monkeypatch.setattr(processes, "_LOOK", 0.2)
+    arguments = [(str(tmp_path), f"t{i}", what) for i, what in enumerate(["fine", action, "fine"])]
+    started = time.monotonic()
+    outcomes = run(note_and_act, arguments, 1, seconds_per_task=LIMIT)
+    assert time.monotonic() - started < LIMIT + 2.0 + SLACK
+    assert [one.error for one in outcomes] == [None, f"no answer within {LIMIT:g} s, killed", None]
+    assert (tmp_path / "t1").read_text() == "ran\n"
 
 
 def test_a_crash_is_tried_twice_and_no_other_task_is_hurt(places, tmp_path):

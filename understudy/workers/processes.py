@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
 import loky
+from loky.backend.utils import kill_process_tree
 from loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
 from understudy.workers.attempt import (
@@ -33,6 +34,9 @@ THREAD_SETTINGS = (
 ENVIRONMENT = {**dict.fromkeys(THREAD_SETTINGS, "1"), "PYTHONHASHSEED": "0"}
 """Of a local process. We are parallel by processes, not by threads; and a set of strings has the
 same order in all of them, so that code which goes through one does the same in each."""
+GRACE = 30.0
+"""Seconds for a process to begin, and to be ended by the kernel."""
+_LOOK = 5.0  # seconds between two looks at who is over its limit
 
 
 class Process:
@@ -64,6 +68,11 @@ class Process:
             self._open()
             return self._pool.submit(*call)
 
+    def kill(self) -> None:
+        """End what runs there, and be ready for the next task."""
+        for process in list(self._pool._processes.values()):  # loky has no name for that
+            kill_process_tree(process)
+
     def close(self) -> None:
         """Kill it."""
         self._pool.shutdown(wait=True, kill_workers=True)
@@ -87,7 +96,11 @@ def in_processes(
     processes: Sequence[Process],
     seconds: float | None,
 ) -> Outcomes:
-    """Outcomes as they come; a task whose process crashed is tried once more, last."""
+    """Outcomes as they come; a task whose process crashed is tried once more, last.
+
+    The kernel ends a task at its limit. One that stops its process or no longer hears the kernel is
+    ended from here, `GRACE` later.
+    """
     waiting, idle = deque(tasks), list(processes)
     running: dict[Future[Attempt], tuple[str, Process, float]] = {}
     crashed: set[str] = set()
@@ -96,7 +109,11 @@ def in_processes(
             key, process = waiting.popleft(), idle.pop()
             future = process.submit(attempt, function, tasks[key], seconds)
             running[future] = key, process, time.monotonic()
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
+        done = wait(running, _LOOK if seconds else None, return_when=FIRST_COMPLETED).done
+        for future, (_, process, began) in running.items():
+            if future not in done and seconds and time.monotonic() - began > seconds + GRACE:
+                process.kill()
+        for future in done:
             key, process, began = running.pop(future)
             idle.append(process)
             error = future.exception()
@@ -112,8 +129,9 @@ def in_processes(
 
 def _is_crash(error: BaseException, late: bool) -> bool:
     # loky tells a process's end only in words; with one process per pool they are about ours.
-    # Where there is no SIGALRM, a process that is over its limit ends by itself.
-    of_time = "SIGALRM" in str(error) or (late and "EXIT(1)" in str(error))
+    # Where there is no SIGALRM, a process that is over its limit ends by itself, or by SIGKILL.
+    ended = any(how in str(error) for how in ("EXIT(1)", "SIGKILL"))
+    of_time = "SIGALRM" in str(error) or (late and ended)
     return isinstance(error, TerminatedWorkerError) and not of_time
 
 
