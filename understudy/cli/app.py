@@ -105,6 +105,7 @@ def app() -> typer.Typer:
             commands.report,
             commands.compare,
             commands.check,
+            commands.compact,
             commands.replay,
             commands.recipes,
         ),

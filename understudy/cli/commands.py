@@ -278,6 +278,28 @@ def check(
         sys.exit(1)
 
 
+def compact(
+    run: Annotated[Path, typer.Argument(help="The run's folder.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The run to write.")],
+    workers: WorkersOption = None,
+    resume: ResumeOption = True,
+    quiet: QuietOption = False,
+) -> None:
+    """Merge a run's recordings into few large files, in a run of their own.
+
+    For recordings of many thousands of files. The run itself stays as it is.
+
+    Example: understudy compact runs/arena --out runs/arena-compact
+    """
+    from understudy.data.runs import Run
+    from understudy.pipeline.compact import compact as compact_stage
+
+    before, after = compact_stage(
+        Run.existing(run), Run(out), worker=workers, resume=resume, quiet=quiet
+    )
+    print(f"{before:,} shards of each table are {after:,} in {out}; go on there with --out {out}")
+
+
 def replay(
     match: Annotated[
         str,

@@ -7,7 +7,7 @@ from typer.core import TyperGroup
 SECTIONS: Final = {
     "From recordings to an agent": ("demo", "record", "encode", "train", "compete", "league"),
     "Look and judge": ("report", "replay", "compare", "studio", "evaluate", "exploitability"),
-    "Settings": ("recipes", "tune", "split", "join"),
+    "Settings": ("recipes", "tune", "split", "join", "compact"),
     "Advice on recorded matches": ("recommend", "drift", "calibrate"),
     "Take it out": ("export", "serve", "follow"),
     "Trust and installation": ("check", "verify", "selftest", "setup"),

@@ -58,6 +58,9 @@ BODIES = {
         "\n            signal.signal(signal.SIGVTALRM, signal.SIG_IGN)"
         "\n            while True: pass"
     ),
+    "IgnoresAlarms": (
+        "\n            signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65)); time.sleep(10**6)"
+    ),
     "StopsItself": "os.kill(os.getpid(), signal.SIGSTOP)",
     "ChangesFolder": "os.chdir('/')",
     "SeedsDice": "random.seed(0); np.random.seed(0)",

@@ -245,7 +245,7 @@ def _unfit(run: Run, folder: Path) -> Iterator[Finding]:
     except InputError:
         return
     facts = manifest.get("facts", {})
-    if manifest["stage"] in ("record", "compete"):
+    if manifest["stage"] in ("record", "compete", "compact"):
         yield from _recorded(game, folder, facts)
     elif manifest["stage"] == "encode":
         yield from _encoded(game, run, folder, facts)
@@ -297,7 +297,8 @@ def _recorded(game: Game, folder: Path, facts: Mapping[str, Any]) -> Iterator[Fi
     first = game.recordings[0]
     keys = {shards.shard_key(path) for path in folder.glob(f"{first.name}-*.parquet")}
     tables = [*game.recordings]
-    if "rejected" not in facts:  # played here, not imported
+    if "rejected" not in facts and game.results.name in facts.get("tables", [game.results.name]):
+        # played here, not imported
         keys |= {shards.shard_key(path) for path in folder.glob(f"{game.results.name}-*.parquet")}
         tables.append(game.results)
     paths = (shards.shard_path(folder, table, key) for key in sorted(keys) for table in tables)
