@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from understudy import games
+from understudy.errors import InputError
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Options, added_options
 from understudy.terminal.console import next_step, out_console, show
@@ -281,9 +282,7 @@ def check(
 def compact(
     run: Annotated[Path, typer.Argument(help="The run's folder.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The run to write.")],
-    workers: WorkersOption = None,
     resume: ResumeOption = True,
-    quiet: QuietOption = False,
 ) -> None:
     """Merge a run's recordings into few large files, in a run of their own.
 
@@ -291,12 +290,19 @@ def compact(
 
     Example: understudy compact runs/arena --out runs/arena-compact
     """
-    from understudy.data.runs import Run
-    from understudy.pipeline.compact import compact as compact_stage
+    from understudy.data.elsewhere.compact import compact as merge
+    from understudy.data.runs import Run, read_manifest
 
-    before, after = compact_stage(
-        Run.existing(run), Run(out), worker=workers, resume=resume, quiet=quiet
-    )
+    source, target = Run.existing(run).recordings, Run(out).recordings
+    manifest = read_manifest(source)
+    if manifest is None or manifest["finished"] is None:
+        raise InputError(f"{source} holds no finished recording. The command that began it goes on")
+    if source.resolve() == target.resolve():
+        raise InputError(f"--out {out} is the run itself; choose another")
+    game = load(str(manifest["settings"]["game"]))
+    has_results = any(source.glob(f"{game.results.name}-*.parquet"))  # imports have none
+    tables = (*game.recordings, *([game.results] if has_results else []))
+    before, after = merge(source, target, tables, manifest, resume=resume)
     print(f"{before:,} shards of each table are {after:,} in {out}; go on there with --out {out}")
 
 

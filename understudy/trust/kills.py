@@ -69,11 +69,11 @@ def _attempt(
         kill = Kill(number, dice.uniform(0.0, latest), dice.random() < 0.5)
         return run(ground.main, arguments, kill=kill, seconds=600)
     moment, before = dice.randint(1, max(2, renames // 4)), dice.random() < 0.5
-    prepare = _dying_at(moment, before, number)
+    prepare = dying_at(moment, before, number)
     return run(ground.main, arguments, prepare=prepare, seconds=600)
 
 
-def _dying_at(moment: int, before: bool, number: signal.Signals) -> Callable[[], None]:
+def dying_at(moment: int, before: bool, number: signal.Signals) -> Callable[[], None]:
     """Have this process killed right before or after it puts its file of that number in place."""
     rename, numbers = os.replace, itertools.count(1)
 

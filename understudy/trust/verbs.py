@@ -22,7 +22,7 @@ VERBS = (
     "serve arena refine-quick --run {run} --port 0",
     "studio {run} --port 0",
     "check {run}",
-    "compact {run} --out {place}/few --quiet --workers 0",
+    "compact {run} --out {place}/few",
     "compete arena demo refine-quick --matches 2 --quiet --workers 0 --out {run}",
     "league arena --recipe demo --from imitate-quick --quiet --workers 0 --out {run}",
 )

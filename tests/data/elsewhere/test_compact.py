@@ -5,27 +5,41 @@ import signal
 
 import pytest
 
-from tests.small_runs import ENCODE, RECORD, assert_refused, contents, rows, succeed, understudy
+from tests.small_runs import (
+    ENCODE,
+    RECORD,
+    assert_refused,
+    contents,
+    finished_run,
+    rows,
+    succeed,
+    understudy,
+)
 from understudy import cli
+from understudy.data.elsewhere import compact as stage
 from understudy.data.runs import Run
-from understudy.pipeline import compact as stage
 from understudy.trust.check import check
 from understudy.trust.command import run as run_command
-from understudy.trust.kills import _dying_at
+from understudy.trust.kills import dying_at
 
 TABLES = ("matches", "steps", "results")
+
+
+@pytest.fixture
+def recorded(tmp_path_factory):
+    """Not to be changed."""
+    return finished_run(tmp_path_factory)
 
 
 @pytest.fixture(autouse=True)
 def two_shards_in_one(monkeypatch, recorded):
     sizes = [path.stat().st_size for path in (recorded / "recordings").glob("*.parquet")]
-    monkeypatch.setattr(stage.compact, "__kwdefaults__", {**stage.compact.__kwdefaults__,
-                        "size": sum(sizes) // 4 + 1})  # fmt: skip
+    monkeypatch.setattr(stage, "SIZE", sum(sizes) // 4 + 1)
 
 
-def compacted(source, target, *more):
-    done = understudy("compact", source, "--out", target, "--quiet", "--workers", 0, *more)
-    assert (done.code, done.err) == (0, "")
+def compacted(source, target):
+    done = understudy("compact", source, "--out", target)
+    assert (done.code, done.err) == (0, ""), done.err
     return target
 
 
@@ -60,9 +74,7 @@ def test_what_is_whole_is_kept_and_what_changed_is_made_again(recorded, tmp_path
     last = sorted(first)[-1]
     last.write_bytes(last.read_bytes()[:-9])
     compacted(source, there)
-    assert [path for path in first if path.stat().st_mtime_ns != first[path]] == [
-        path for path in first if path.name.endswith(last.name.split("-", 1)[1])
-    ]
+    assert [path for path in first if path.stat().st_mtime_ns != first[path]] == [last]
     succeed(RECORD.replace("--matches 40", "--matches 60"), source)
     compacted(source, there)
     assert rows(there / "recordings", "steps") == rows(source / "recordings", "steps")
@@ -71,8 +83,8 @@ def test_what_is_whole_is_kept_and_what_changed_is_made_again(recorded, tmp_path
 @pytest.mark.parametrize("moment", range(1, 6))
 def test_killed_at_a_file_it_goes_on(moment, recorded, tmp_path):
     whole, there = compacted(recorded, tmp_path / "whole"), tmp_path / "few"
-    arguments = ["compact", str(recorded), "--out", str(there), "--quiet", "--workers", "0"]
-    prepare = _dying_at(moment, moment % 2 == 0, signal.SIGKILL)
+    arguments = ["compact", str(recorded), "--out", str(there)]
+    prepare = dying_at(moment, moment % 2 == 0, signal.SIGKILL)
     assert run_command(cli.main, arguments, prepare=prepare).code == -signal.SIGKILL
     compacted(recorded, there)
     assert contents(there) == contents(whole)
