@@ -2,6 +2,7 @@
 
     python benchmarks/scml_strength.py [--model online=PATH ...] [--worlds 2048] [--workers 2]
     python benchmarks/scml_strength.py --hosted [--field champions] [--days 60] [--seconds 600]
+        [--keep FILE]
 
 Statistic, fixed before the run: the mean over worlds of a player's score less that of --base, in
 the same factory of the same world with the same dice, with Student's 95 % interval over worlds; of
@@ -12,12 +13,14 @@ one of whom gives its factory away; and worlds of these three alone. With --host
 they were written compete in the hosting engine, which takes seconds a world: worlds of at most
 --days days, begun until --seconds have passed. There all agents draw from one stream of random
 numbers, so that luck is the same only until the first difference. No search and no training has
-drawn from these blocks of worlds.
+drawn from these blocks of worlds. With --keep each score is written down as soon as it is there: a
+run that was stopped goes on, and another player can be added.
 """
 
 import argparse
+import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
@@ -84,6 +87,30 @@ def score(one: Layout, ref: PlayerRef) -> float:
     return float(next(row["score"] for row in rows if row["competes"]))
 
 
+class Kept:
+    """Scores that are there, by what was played."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._scores = path, dict[str, float]()
+        if path is not None and path.is_file():
+            for line in path.read_text().splitlines():
+                name, value = json.loads(line)
+                self._scores[name] = value
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._scores
+
+    def __getitem__(self, name: str) -> float:
+        return self._scores[name]
+
+    def add(self, found: Mapping[str, float]) -> None:
+        """Lines are written whole."""
+        self._scores.update(found)
+        if self._path is not None:
+            with self._path.open("a") as file:
+                file.write("".join(json.dumps(one) + "\n" for one in found.items()))
+
+
 def drawn(field: Field, wanted: argparse.Namespace) -> list[Layout]:
     """The worlds of a field."""
     numbers = range(wanted.worlds)
@@ -95,19 +122,35 @@ def drawn(field: Field, wanted: argparse.Namespace) -> list[Layout]:
 
 def in_parts(
     pool: ProcessPoolExecutor,
+    field: Field,
     layouts: Sequence[Layout],
     refs: Sequence[PlayerRef],
     wanted: argparse.Namespace,
 ) -> Iterator[Floats]:
     """Scores of some worlds after the other, until time is up."""
     size, begun = 1 if wanted.hosted else AT_ONCE, time.monotonic()
-    parts = [layouts[at : at + size] for at in range(0, len(layouts), size)]
-    work = hosted if wanted.hosted else compiled
+    kept, work = Kept(wanted.keep), hosted if wanted.hosted else compiled
+    played = f"{field}/{wanted.block}/{wanted.days if wanted.hosted else 'compiled'}"
+
+    def named(ref: PlayerRef, world: int) -> str:
+        return f"{played}/{world}/{ref.name}"
+
+    parts = [range(len(layouts))[at : at + size] for at in range(0, len(layouts), size)]
     for at in range(0, len(parts), wanted.workers):
         if time.monotonic() - begun > wanted.seconds:
             return
-        some = [pool.submit(work, part, refs) for part in parts[at : at + wanted.workers]]
-        yield from (one.result() for one in some)
+        some = parts[at : at + wanted.workers]
+        missing = [
+            [ref for ref in refs if any(named(ref, k) not in kept for k in part)] for part in some
+        ]
+        jobs = [
+            pool.submit(work, [layouts[k] for k in part], lacking)
+            for part, lacking in zip(some, missing, strict=True)
+        ]
+        for part, lacking, job in zip(some, missing, jobs, strict=True):
+            for ref, scores in zip(lacking, job.result(), strict=True):
+                kept.add(dict(zip((named(ref, k) for k in part), map(float, scores), strict=True)))
+            yield np.array([[kept[named(ref, k)] for k in part] for ref in refs])
 
 
 def main() -> None:
@@ -122,6 +165,7 @@ def main() -> None:
     parser.add_argument("--hosted", action="store_true")
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--keep", type=Path, help="a file of scores, gone on with")
     parser.add_argument("--workers", type=int, default=2)
     wanted = parser.parse_args()
     names = wanted.players.split(",") if wanted.players else HOSTED if wanted.hosted else PLAYERS
@@ -132,7 +176,7 @@ def main() -> None:
     with ProcessPoolExecutor(wanted.workers, mp_context=get_context("spawn")) as pool:
         for field in [wanted.field] if wanted.field else FIELDS:
             layouts = drawn(field, wanted)
-            scores = np.concatenate([*in_parts(pool, layouts, refs, wanted)], axis=1)
+            scores = np.concatenate([*in_parts(pool, field, layouts, refs, wanted)], axis=1)
             print(f"\n{field}, {'hosted' if wanted.hosted else 'compiled'}\n")
             named = dict(zip((ref.name for ref in refs), scores, strict=True))
             places = [one.place for one in layouts[: scores.shape[1]]]
