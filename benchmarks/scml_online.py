@@ -2,6 +2,7 @@
 
     python benchmarks/scml_online.py --model NAME=PATH ... [--players Steward,HRL] [--worlds 640]
         [--purpose report --seed 7] [--fields official,champions,clones,conserved] [--habits]
+        [--places first,middle,last]
 
 Statistic, fixed before the run: the mean over worlds of a player's score less that of --base, in
 the same factory of the same compiled world with the same dice, with Student's interval over worlds
@@ -17,6 +18,7 @@ import argparse
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final, get_args
@@ -89,6 +91,9 @@ def main() -> None:
     parser.add_argument("--players", default="Steward,HRL", help="names with commas between")
     parser.add_argument("--base", default="Steward")
     parser.add_argument("--fields", default=",".join(FIELDS))
+    parser.add_argument(
+        "--places", default=",".join(PLACES), help="where the factory lies, in turn"
+    )
     parser.add_argument("--confidence", type=float, default=0.99)
     parser.add_argument("--habits", action="store_true", help="how they played, too")
     parser.add_argument("--workers", type=int, default=1)
@@ -99,7 +104,8 @@ def main() -> None:
     names, begun = [one.name for one in players], time.perf_counter()
     with ProcessPoolExecutor(wanted.workers, mp_context=get_context("spawn")) as pool:
         for field in wanted.fields.split(","):
-            found = [taken(pool, one, FIELDS[field], wanted) for one in players]
+            company = replace(FIELDS[field], places=tuple(wanted.places.split(",")))
+            found = [taken(pool, one, company, wanted) for one in players]
             print(f"\n{field}, {wanted.purpose} {wanted.seed}, {wanted.worlds} worlds\n")
             scores = {name: one.scores for name, one in zip(names, found, strict=True)}
             places = [PLACES[level] for level in found[0].levels]

@@ -1,5 +1,6 @@
 """Tournaments in the compiled simulator: the same tables, from the same games."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,8 @@ from understudy.data.players import PlayerRef
 from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from understudy.games.scml.agent.policy import CLONES, SHIPPED, VARIANTS
+from understudy.games.scml.agent.policy import CLONE, CLONES, SHIPPED, VARIANTS
+from understudy.games.scml.batch.learnt.policy import ManyDecisions
 from understudy.games.scml.engine.config import draw
 from understudy.games.scml.engine.world import World
 from understudy.games.scml.players import catalogue
@@ -88,6 +90,13 @@ def model(folder, **changed):
     return PlayerRef(folder.name, folder)
 
 
+def by_field(folder):
+    """The same of a model that has other weights for a first level with thrifty buyers."""
+    own, other = read_checkpoint(CLONE), read_checkpoint(CLONES["HorizonAwareClone"])
+    write_checkpoint(folder / WEIGHTS, own.with_thrifty(other))
+    return PlayerRef(folder.name, folder)
+
+
 @pytest.mark.parametrize("track", ["std", "oneshot"])
 def test_learnt_players_decide_as_hosted_ones(tmp_path, track):
     """Weights of the package and a model's, beside each other and native players, in one batch."""
@@ -116,6 +125,26 @@ def test_learnt_players_decide_as_hosted_ones(tmp_path, track):
     for ref in learnt:
         assert sum(row["agreements"] for row in rows if row["player"] == ref.name) > 10
     assert any(one.conserve_stock for one in plans) == (track == "std")
+
+
+@pytest.mark.parametrize("rivals", [("Greedy", "SyncRandom"), ("Penguin", "AS0")])
+def test_weights_by_field_change_on_the_same_days_as_hosted_ones(tmp_path, monkeypatch, rivals):
+    """Among built-ins buyers ask for much sooner or later, among champions hardly ever."""
+    among, asked = (by_field(tmp_path / "both"), *map(PlayerRef, rivals)), Counter[bool]()
+    numbers, answer = (0, 2, 3), ManyDecisions.answer
+    plans = [
+        replace(one, players=tuple(among[i % 3] for i in range(sum(one.factories_per_level))))
+        for one in map(plan, numbers)
+    ]
+
+    def counted(self, fixed, state, waiting):
+        asked[self.policy.thrifty is None] += len(waiting)
+        answer(self, fixed, state, waiting)
+
+    monkeypatch.setattr(ManyDecisions, "answer", counted)
+    check_results(plans)
+    all_, thrifty = asked[False], asked[True]
+    assert all_ > thrifty > 0
 
 
 def test_each_model_plays_by_its_own_weights(tmp_path):

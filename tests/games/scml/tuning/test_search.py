@@ -5,46 +5,13 @@ import json
 import numpy as np
 import pytest
 
+from tests.games.scml.tuning.toy import BEST
 from understudy.errors import InputError
 from understudy.games.scml.players.steward_numbers import PLACES, place_in_chain
 from understudy.games.scml.tuning import search as tuning
 from understudy.games.scml.tuning.report import told_of
 from understudy.games.scml.tuning.space import choices
 from understudy.games.scml.tuning.trials import Trial, field_named, layout, scores
-
-BEST = {"firm": 12.0, "choosy": 3.0}
-"""Of the toy below: the plan that scores most."""
-
-
-def settings(**changed):
-    told = {"field": "official", "place": "first", "generations": 6, "candidates": 12}
-    return tuning.Settings(**{**told, "worlds": 64, "seed": 0, **changed})
-
-
-def toy(trial):
-    """A world's luck, the same for every plan, and a prize for each number that is right."""
-    numbers = range(trial.first, trial.last)
-    luck = [np.random.default_rng([trial.block, n]).normal() for n in numbers]
-    prize = sum(trial.told.get(name) == value for name, value in BEST.items())
-    noise = [np.random.default_rng([7, trial.block, n]).normal() for n in numbers]
-    return [a + prize + 0.1 * b * len(trial.told) for a, b in zip(luck, noise, strict=True)]
-
-
-@pytest.fixture
-def found(monkeypatch, tmp_path):
-    """Searches in the toy; settings and a folder by name."""
-    monkeypatch.setattr(tuning, "scores", toy)
-    monkeypatch.setattr(
-        tuning,
-        "choices",
-        lambda place: {"firm": (5.0, 12.0), "choosy": (3.0, 9.0), "floor": (1.0,)},
-    )
-
-    def run(name="a", **changed):
-        where = {"worker": 0, "quiet": True}
-        return tuning.search(settings(**changed), tmp_path / name, **where)
-
-    return run
 
 
 def test_it_finds_what_is_best_and_says_what_that_is_worth(found, tmp_path):

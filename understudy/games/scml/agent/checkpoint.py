@@ -20,6 +20,7 @@ from understudy.data.files import writing
 from understudy.data.integrity.seals import BLANK, KEY, is_broken_file, sealed
 from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
+from understudy.games.scml.agent.layers import THRIFTY
 from understudy.games.scml.agent.layers import About as About
 from understudy.games.scml.agent.layers import Checkpoint as Checkpoint
 from understudy.games.scml.domain import BUCKETS
@@ -27,7 +28,7 @@ from understudy.games.scml.view import features as f
 from understudy.games.scml.view.inputs import GROUPS, READ
 
 _KEY = "understudy.hrl-xf"
-LAYERS = ("l2", "l3", "l4")
+_LAYERS = ("l2", "l3", "l4", *(f"{THRIFTY}{name}" for name in ("l2", "l3", "l4")))
 _RENAMED = {  # tensors and settings of weights written under another name before
     "standard.spread": "standard.std",
     "response_heat": "response_temperature",
@@ -66,6 +67,7 @@ def widened(checkpoint: Checkpoint) -> Checkpoint | None:
 def _widened_layer(
     layer: str, weights: Mapping[str, Array], missing: Collection[str]
 ) -> dict[str, Array]:
+    layer = layer.removeprefix(THRIFTY)
     known = np.array([name not in missing for name in READ[layer]])
     unknown = {"standard.mean": 0.0, "standard.std": 1.0, _FIRST[layer]: 0.0}
     return {
@@ -150,7 +152,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     layers: dict[str, dict[str, Array]] = {}
     for key, values in tensors.items():
         layer, _, name = key.partition(".")
-        if layer not in LAYERS or not np.isfinite(values).all():
+        if layer not in _LAYERS or not np.isfinite(values).all():
             raise InputError(f"{path}: '{key}' does not belong there or is no number. {again}")
         layers.setdefault(layer, {})[_RENAMED.get(name, name)] = values
     checkpoint = widened(Checkpoint(layers, known))

@@ -17,6 +17,7 @@ import numpy as np
 from negmas import ResponseType, SAOResponse
 from scml.std import StdSyncAgent
 
+from understudy.games.scml.agent.by_field import are_thrifty
 from understudy.games.scml.agent.l1_safety import Safety
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
 from understudy.games.scml.agent.policy import (
@@ -89,9 +90,11 @@ class HRLAgent(StdSyncAgent):
         super().__init__(*arguments, **named)
         chosen = self.checkpoint if checkpoint is ... else checkpoint
         self._as_shipped = chosen is ...
-        self._policy: HRLPolicy | None = None
+        self._weights: HRLPolicy | None = None
         if chosen is not None and chosen is not ...:
-            self._policy = policy_of(Path(chosen))
+            self._weights = policy_of(Path(chosen))
+        self._policy = self._weights
+        """Today's."""
         self._settings = SafetySettings(reserve)
         if risk is not None:
             self.risk = risk
@@ -108,10 +111,10 @@ class HRLAgent(StdSyncAgent):
         """The world is there."""
         self._profile = profile_of(self.awi)
         if self._as_shipped:
-            self._policy = policy_of(shipped_for(self._profile.horizon))
-        if self._policy is not None:
-            self._policy.require(self._profile.horizon)
-        learnt = 0.0 if self._policy is None else self._policy.about.risk
+            self._weights = policy_of(shipped_for(self._profile.horizon))
+        if self._weights is not None:
+            self._weights.require(self._profile.horizon)
+        learnt = 0.0 if self._weights is None else self._weights.about.risk
         taken = learnt if self.risk is None else self.risk
         self._settings = replace(self._settings, risk=taken)
         # The same wherever the same world is played; the old name of the class is part of the seed.
@@ -131,8 +134,9 @@ class HRLAgent(StdSyncAgent):
         count_supply(self._supply_counts, self.awi.current_exogenous_input_quantity)
         supplied = tuple(self._supply_counts.tolist())
         self._day_start = day_start_of(self.awi, self._stock_falls, supplied)
-        self._set_goals()
         self._memory.open_day(self._day_start, self.awi.my_suppliers)
+        self._policy = self._todays_policy()
+        self._set_goals()
         self._offered = {}
 
     def on_negotiation_success(self, contract: Any, mechanism: Any) -> None:
@@ -141,6 +145,14 @@ class HRLAgent(StdSyncAgent):
         for name in contract.partners:
             if name != self.id:
                 self._memory.agree(name)
+
+    def _todays_policy(self) -> HRLPolicy | None:
+        """At the first level there may be weights for a field whose buyers are thrifty."""
+        weights, place = self._weights, self._profile
+        if weights is None or weights.thrifty is None or place.level > 0:
+            return weights
+        asked = np.array([self._memory.most_asked(name) for name in self.awi.my_consumers])
+        return weights.thrifty if are_thrifty(asked, place.consumers) else weights
 
     def _set_goals(self) -> None:
         """L2: what to be after today, raw and as the layers above read it."""

@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from understudy.data.arrays import Array
 from understudy.errors import InputError
 from understudy.games.scml.domain import DAYS
+
+THRIFTY: Final = "thrifty-"
+"""Before the names of those layers that play at the first level while buyers are thrifty."""
 
 
 @dataclass(frozen=True)
@@ -41,3 +45,23 @@ class Checkpoint:
                 there = ", ".join(self.layers) or "none"
                 raise InputError(f"the weights lack layer {name}; they have {there}")
         return self
+
+    @property
+    def thrifty(self) -> "Checkpoint | None":
+        """The layers for thrifty buyers by their usual names; None: there are none."""
+        found = {
+            name.removeprefix(THRIFTY): layer
+            for name, layer in self.layers.items()
+            if name.startswith(THRIFTY)
+        }
+        return Checkpoint(found, self.about) if found else None
+
+    def with_thrifty(self, other: "Checkpoint | None") -> "Checkpoint":
+        """The same with the layers of another for thrifty buyers; None: with none."""
+        own = {name: one for name, one in self.layers.items() if not name.startswith(THRIFTY)}
+        if other is None:
+            return Checkpoint(own, self.about)
+        if other.about != self.about:
+            raise InputError("the weights for thrifty buyers were made for something else")
+        added = {f"{THRIFTY}{name}": one for name, one in other.layers.items()}
+        return Checkpoint({**own, **added}, self.about)

@@ -77,6 +77,9 @@ class HRLPolicy:
         self.l3 = Offers(checkpoint.layers["l3"], scheme)  # type: ignore[arg-type]
         self.l2 = Goals(checkpoint.layers["l2"]) if self.about.goals else None
         self.l4 = Scores(checkpoint.layers["l4"]) if "l4" in checkpoint.layers else None
+        thrifty = checkpoint.thrifty
+        self.thrifty = None if thrifty is None else HRLPolicy(thrifty)
+        """Plays at the first level while buyers are thrifty (`by_field.py`)."""
 
     def require(self, horizon: int) -> None:
         """InputError unless it was trained for worlds with this horizon."""

@@ -79,7 +79,6 @@ OURS: dict[Track, dict[str, str]] = {
         "L1Risk": "understudy.games.scml.agent.hrl.L1RiskAgent",
         "HRLGuided": "understudy.games.scml.agent.clones.HRLGuided",
         "HorizonAwareClone": "understudy.games.scml.agent.clones.HorizonAwareClone",
-        "HRLByField": "understudy.games.scml.agent.by_field.HRLByField",
         "SafePenguin": "understudy.games.scml.players.safety_wrapper.SafePenguin",
     },
     "oneshot": {"Matcher": "understudy.games.scml.players.matcher.Matcher", **LEARNT},

@@ -68,6 +68,10 @@ class Memory:
         """The last offer has become a contract."""
         self._agreed.add(partner)
 
+    def most_asked(self, partner: str) -> float:
+        """The most units that a partner has ever asked for or offered, until yesterday."""
+        return self._known.get(partner, p.NOTHING_KNOWN)[p.HEARD_MOST]
+
     def negotiation(self, partner: str, buys: bool) -> OpenNegotiation:
         """The negotiation with a partner."""
         offers = tuple(self._offers.get(partner, ()))

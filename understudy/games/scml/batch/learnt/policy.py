@@ -8,17 +8,19 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from understudy.data.arrays import Array, Bools, Float32s, Ints
+from understudy.games.scml.agent.by_field import are_thrifty
 from understudy.games.scml.agent.l4_priorities import Priorities, priorities, teacher_scores
 from understudy.games.scml.agent.policy import HRLPolicy
 from understudy.games.scml.batch.learnt import choices as c
 from understudy.games.scml.batch.learnt.networks import ManyOffers, ManyScores
 from understudy.games.scml.batch.learnt.room import Room
 from understudy.games.scml.batch.observe import Questions, questions_of, without_negotiations
-from understudy.games.scml.batch.state import MOST_DAYS
+from understudy.games.scml.batch.players.learner import BY_THRIFTY
+from understudy.games.scml.batch.state import CROWD, MOST_DAYS
 from understudy.games.scml.batch.worlds import Log, Worlds
 from understudy.games.scml.domain import SafetySettings
 from understudy.games.scml.view import features as f
-from understudy.games.scml.view.columns import Packed
+from understudy.games.scml.view.columns import HEARD_MOST, Packed
 from understudy.games.scml.view.observe import Observed, observed
 from understudy.games.scml.view.turns import Turns, no_turns
 
@@ -96,6 +98,9 @@ class ManyDecisions:
         offers, about = ManyOffers(policy.l3), policy.about
         self._network: OfferNetwork = offers if device is None else _on_device(offers, device)
         self._explorer, self._offers = explorer, offers
+        self._thrifty: ManyDecisions | None = None
+        if policy.thrifty is not None:
+            self._thrifty = ManyDecisions(policy.thrifty, self.settings, device)
         self._drawing = c.Drawing(
             about.response_temperature,
             about.offer_temperature,
@@ -109,6 +114,12 @@ class ManyDecisions:
 
     def answer(self, fixed: Array, state: Array, waiting: Ints) -> None:
         """Decide in all worlds that wait; the answers are in their records."""
+        if self._thrifty is not None:
+            thrifty = _by_thrifty(fixed, state, waiting)
+            self._thrifty.answer(fixed, state, waiting[thrifty])
+            waiting = waiting[~thrifty]
+        if not len(waiting):
+            return
         asked = questions_of(fixed, state, waiting)
         columns = asked.columns
         state_of = columns.state_of
@@ -177,6 +188,18 @@ class ManyDecisions:
                 drawn[turn.negotiation[:count]] = turn.drawn[:count]
                 was_asked[turn.negotiation[:count]] = True
         return seen[2], drawn, was_asked
+
+
+def _by_thrifty(fixed: Array, state: Array, waiting: Ints) -> Bools:
+    """Who plays by the weights for thrifty buyers today: found out at a factory's first decision,
+    before which no talk of the day can have ended."""
+    me = state["asked"][waiting]
+    fresh = np.flatnonzero(state["has_goals"][waiting, me] == 0)
+    at, here = (waiting[fresh], me[fresh]), fixed[waiting[fresh]]
+    buyers = here["first_of"][:, 2] - here["first_of"][:, 1]
+    thrifty = are_thrifty(state["notes"][*at, CROWD:, HEARD_MOST], buyers)
+    state["kept"][*at, BY_THRIFTY] = thrifty & (here["level"][np.arange(len(fresh)), at[1]] == 0)
+    return np.asarray(state["kept"][waiting, me, BY_THRIFTY] > 0)
 
 
 class Learner(Protocol):

@@ -6,7 +6,7 @@ from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.observe import copy_offers
 from understudy.games.scml.batch.speech import is_supplier, propose
 from understudy.games.scml.batch.state import ACCEPT, DAY, NOBODY, PRICE, REJECT, UNITS
-from understudy.games.scml.domain import COUNTER_ALL, FIRST_PROPOSALS
+from understudy.games.scml.domain import COUNTER_ALL, FIRST_PROPOSALS, LINES
 from understudy.games.scml.view.columns import MINE, NUM_SUMS
 from understudy.games.scml.view.commitments import count_supply
 from understudy.games.scml.view.memory import remember
@@ -14,6 +14,9 @@ from understudy.games.scml.view.memory import remember
 ASKED_ABOUT: Final = NUM_SUMS
 """In a learner's notes on a partner, after what it remembers: how many offers of today's talk had
 been made when it was last asked."""
+BY_THRIFTY: Final = LINES
+"""In what a learner keeps, after the supplies it counted: 1 while it plays by the weights for
+thrifty buyers."""
 
 
 @kernel
