@@ -200,7 +200,7 @@ def _store(x, start, count, result):  # type: ignore[no-untyped-def]
 def judge(  # type: ignore[no-untyped-def]
     logits, teacher, legal, action, borders, log_prob, entropy, kl, shares, logs, taught
 ):
-    """Writes log_prob [N H] of `action`, entropy [H N] and kl [N]; the rest is for the gradient.
+    """Writes log_prob [N H] of `action`, entropy and kl [H N]; the rest is for the gradient.
 
     `teacher` and `taught` have no columns where there is no teacher.
     """
@@ -208,7 +208,7 @@ def judge(  # type: ignore[no-untyped-def]
     x, e = np.empty((options, LANES), np.float32), np.empty((options, LANES), np.float32)
     y, f = np.empty((options, LANES), np.float32), np.empty((options, LANES), np.float32)
     scratch, total = np.empty((2, LANES), np.float32), np.empty(LANES, np.float32)
-    bits, apart = scratch.view(np.int32), np.empty(LANES, np.float32)
+    bits = scratch.view(np.int32)
     has_teacher = teacher.shape[1] > 0
     for start in range(0, rows, LANES):
         count = min(LANES, rows - start)
@@ -226,13 +226,13 @@ def judge(  # type: ignore[no-untyped-def]
         _store(x, start, count, logs)
         if has_teacher:
             _load(teacher, legal, start, count, y)
-            _fill(apart, np.float32(0.0))
             for head in range(len(borders) - 1):
                 first, last = borders[head], borders[head + 1]
                 _normalise(y, first, last, scratch, bits, total, f)
-            _add_divergence(y, f, x, 0, options, apart)
-            for lane in range(count):
-                kl[start + lane] = apart[lane]
+                _fill(total, np.float32(0.0))
+                _add_divergence(y, f, x, first, last, total)
+                for lane in range(count):
+                    kl[head, start + lane] = total[lane]
             _store_shares(f, legal, start, count, taught)
 
 
@@ -247,11 +247,11 @@ def gradient(  # type: ignore[no-untyped-def]
         for option in range(first, last):
             for row in range(rows):
                 pull = of_entropy[head, row] * (logs[option, row] + entropy[head, row])
-                push = of_log_prob[row, head] + pull - of_kl[row]
+                push = of_log_prob[row, head] + pull - of_kl[head, row]
                 result[option, row] = -shares[option, row] * push
             if has_teacher:
                 for row in range(rows):
-                    result[option, row] -= of_kl[row] * taught[option, row]
+                    result[option, row] -= of_kl[head, row] * taught[option, row]
         for row in range(rows):
             taken = first + action[row, head]
             if legal[row, taken]:

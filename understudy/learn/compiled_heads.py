@@ -45,11 +45,11 @@ class Judge(torch.autograd.Function):
         legal: Bool[Tensor, "N O"],
         action: Int[Tensor, "N H"],
         borders: Int64[np.ndarray, " H1"],
-    ) -> tuple[Float[Tensor, "N H"], Float[Tensor, "N H"], Float[Tensor, " N"]]:
-        """Log-probability and entropy by head, and KL(teacher || these), 0 without a teacher."""
+    ) -> tuple[Float[Tensor, "N H"], Float[Tensor, "N H"], Float[Tensor, "N H"]]:
+        """Log-probability, entropy, and KL(teacher || these), 0 without a teacher; by head."""
         rows, width = action.shape
         log_prob, entropy = torch.empty(rows, width), torch.empty(width, rows)
-        kl = torch.zeros(rows)
+        kl = torch.zeros(width, rows)
         shares, logs = torch.empty_like(logits), torch.empty_like(logits)
         taught = logits.new_empty(len(logits), 0 if teacher is None else rows)
         heads.judge(
@@ -62,7 +62,7 @@ class Judge(torch.autograd.Function):
         )
         ctx.borders = borders
         ctx.save_for_backward(legal, action, entropy, shares, logs, taught)
-        return log_prob, entropy.T, kl
+        return log_prob, entropy.T, kl.T
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
@@ -73,7 +73,7 @@ class Judge(torch.autograd.Function):
         heads.gradient(
             of_log_prob.contiguous().numpy(),
             of_entropy.T.contiguous().numpy(),
-            (of_kl if taught.numel() else torch.zeros_like(of_kl)).contiguous().numpy(),
+            (of_kl if taught.numel() else torch.zeros_like(of_kl)).T.contiguous().numpy(),
             legal.numpy(),
             action.numpy(),
             ctx.borders,

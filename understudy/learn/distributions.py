@@ -57,8 +57,12 @@ class MaskedCategorical(NamedTuple):
 
     def kl(self, other: "MaskedCategorical") -> Float[Tensor, " B"]:
         """Divergence of `other` from these, KL(self || other), summed over heads."""
+        return self.kl_by_head(other).sum(1)
+
+    def kl_by_head(self, other: "MaskedCategorical") -> Float[Tensor, "B H"]:
+        """The same of each head."""
         difference = self.log_probabilities - other.log_probabilities
-        return (self._shares() * difference).sum((1, 2))
+        return (self._shares() * difference).sum(2)
 
     def best(self) -> Int[Tensor, "B H"]:
         """The most likely option of each head."""
@@ -91,8 +95,8 @@ class Judged(NamedTuple):
     log_prob: Float[Tensor, "N H"]
     entropy: Float[Tensor, "N H"]
     """In nats."""
-    kl: Float[Tensor, " N"] | None
-    """Forward divergence KL(teacher || these), summed over heads; None without a teacher."""
+    kl: Float[Tensor, "N H"] | None
+    """Forward divergence KL(teacher || these); None without a teacher."""
 
 
 class Layout(nn.Module):
@@ -125,9 +129,13 @@ class Layout(nn.Module):
         by_head = padded.view(len(logits), self.heads, self.width)
         return MaskedCategorical(by_head.log_softmax(2), self.position)
 
-    def as_share(self, entropy: Float[Tensor, "N H"]) -> Float[Tensor, " N"]:
-        """Mean over heads of the entropy as a share of the largest possible; 1 is pure chance."""
-        return (entropy / self.largest.to(entropy.dtype)).mean(1)
+    def as_share(self, entropy: Float[Tensor, "N H"]) -> Float[Tensor, "N H"]:
+        """The entropy as a share of the largest a head can have; 1 is pure chance."""
+        return entropy / self.largest.to(entropy.dtype)
+
+    def decides(self, legal: Bool[Tensor, "... O"], head: int) -> Bool[Tensor, "..."]:
+        """Where a head, counted from 0, has more than one option."""
+        return legal[..., self.borders[head] : self.borders[head + 1]].sum(-1) > 1
 
     def sample(
         self,
@@ -160,7 +168,11 @@ class Layout(nn.Module):
             )
             return Judged(log_prob, entropy, None if teacher is None else kl)
         own = self.distribution(logits.T, legal)
-        kl = None if teacher is None else self.distribution(teacher.T.detach(), legal).kl(own)
+        kl = (
+            None
+            if teacher is None
+            else self.distribution(teacher.T.detach(), legal).kl_by_head(own)
+        )
         return Judged(own.log_prob_by_head(action), own.entropy_by_head(), kl)
 
 

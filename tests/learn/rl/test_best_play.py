@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.learn.rl.toy_choice import CHOICE, LONG, ToyChoice
 from tests.learn.rl.toy_cue import CUE, CUES, WAIT, ToyCue
 from tests.learn.rl.toy_hands import (
     HANDS,
@@ -125,6 +126,34 @@ def test_against_itself_with_entropy_no_hand_is_liked_best():
     policy = improve(recipe, leaning(1.0), [Opponent(SELF, 1.0)], 100_000, 0).policy
     assert hands_of(leaning(1.0))[0] > 0.5
     assert hands_of(policy) == pytest.approx([1 / 3] * 3, abs=0.1)
+
+
+# --- a choice made once in a long match: only with an entropy of its own it stays mixed ----------
+
+LOSSES = {"ppo": PPO(), "v-trace": replace(SHOW.objective, entropy_weight=0.0)}
+
+
+@pytest.mark.parametrize("restraint", ["entropy", "kl"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_seldom_choice_stays_mixed_where_its_decisions_count_rather_than_steps(loss, restraint):
+    """By entropy, or held near a teacher that mixes; equal weights, and the others learn alike."""
+    start = FactoredPolicy(PolicyShape(CHOICE.features, CHOICE.heads, (8,)), 0)
+    even = FactoredPolicy(start.shape, 0)
+    with torch.no_grad():
+        start.options.bias[0] = 1.0
+    recipe = replace(SHOW, decisions=CHOICE, make=ToyChoice, steps=LONG, decay=0.5)
+    found = {}
+    for own in ({}, {"hand": 5.0}):
+        weights = {f"{restraint}_weight": 0.02, f"{restraint}_by_head": own}
+        told = replace(recipe, objective=replace(LOSSES[loss], **weights))
+        met = [Opponent(SELF, 1.0)]
+        policy = improve(told, start, met, 300_000, 0, teacher=even).policy
+        legal = torch.ones(1, 5, dtype=torch.bool)
+        found[bool(own)] = exploitability(
+            policy.probabilities(torch.zeros(1, 1), legal)[0, :3].numpy()
+        )
+    assert found[False] > 0.25
+    assert found[True] < 0.1
 
 
 # --- commitments: only who plans can mix over them -----------------------------------------------

@@ -224,7 +224,7 @@ def test_entropy_is_a_share_of_what_is_possible():
     policy = toy_policy(scale=0.0)
     everything = torch.ones(2, 9, dtype=torch.bool)
     even = policy.distribution(torch.zeros(2, 3).double(), everything)
-    same(policy.layout.as_share(even.entropy_by_head()), torch.ones(2).double())
+    same(policy.layout.as_share(even.entropy_by_head()), torch.ones(2, 3).double())
 
 
 def test_the_parts_add_up_by_their_weights():
@@ -242,6 +242,66 @@ def test_entropy_is_sought_as_much_as_its_weight_says(objective):
     without = replace(objective, entropy_weight=0.0)(learner, play).value
     loss, metrics = replace(objective, entropy_weight=2.0)(learner, play)
     same(loss - without, -2 * metrics["entropy"])
+
+
+# --- heads that count per decision ---------------------------------------------------------------
+
+
+def of_heads(learner, play, what):
+    """Of each head, the mean over all steps and over those in which it has a choice, slowly."""
+    everywhere = {head: [] for head in HEADS}
+    decided = {head: [] for head in HEADS}
+    for t in range(STEPS):
+        for b in range(MATCHES):
+            legal = play.legal[t, b].split([*HEADS.values()])
+            own, theirs = by_hand(learner.policy, play, t, b), by_hand(learner.teacher, play, t, b)
+            for k, (head, size) in enumerate(HEADS.items()):
+                shares, logs = own[k].probs, own[k].probs.clamp(min=1e-300).log()
+                value = -(shares * logs).sum() / math.log(size)
+                if what == "kl":
+                    possible = theirs[k].probs > 0
+                    ratio = theirs[k].probs[possible].log() - logs[possible]
+                    value = (theirs[k].probs[possible] * ratio).sum()
+                everywhere[head].append(value)
+                if legal[k].sum() > 1:
+                    decided[head].append(value)
+    return (
+        {head: torch.stack(found).mean() for head, found in each.items()}
+        for each in (everywhere, decided)
+    )
+
+
+@pytest.mark.parametrize("loss", [OffPolicy(**NONE), PPO(value_weight=0.0)])
+@pytest.mark.parametrize("what", ["entropy", "kl"])
+def test_a_head_of_its_own_counts_per_decision(loss, what):
+    learner, play = toy_learner(teacher=True), toy_play()
+    everywhere, decided = of_heads(learner, play, what)
+    assert (play.legal.split([*HEADS.values()], 2)[2].sum(2) > 1).double().mean() < 0.9
+    expected = everywhere["move"] + everywhere["turn"] + 7 * decided["fire"]
+    scale, sign = (3, -1) if what == "entropy" else (1, 1)
+    own = {f"{what}_weight": 2.0, f"{what}_by_head": {"fire": 7.0}}
+    with_it, without = (replace(loss, **each)(learner, play).value for each in (own, {}))
+    same(with_it - without, sign * 2 * expected / scale)
+    same(
+        gradient(with_it, learner) - gradient(without, learner),
+        gradient(sign * 2 * expected / scale, learner),
+    )
+
+
+def test_where_a_head_never_decides_nothing_is_asked_of_it():
+    learner, play = toy_learner(), toy_play()
+    play.legal[..., 8] = False
+    plain = only("entropy")(learner, play).value
+    own = only("entropy", entropy_by_head={"fire": 7.0})(learner, play).value
+    same(own, plain)  # a forced choice has no entropy
+
+
+def test_a_head_that_is_not_there_or_a_negative_factor_is_refused():
+    with pytest.raises(ValueError, match="no head 'hat'; there is move, turn, fire"):
+        only("entropy", entropy_by_head={"hat": 2.0})(toy_learner(), toy_play())
+    for name in ("entropy_by_head", "kl_by_head"):
+        with pytest.raises(ValueError, match=f"{name} must not be negative"):
+            PPO(**{name: {"move": -1.0}})
 
 
 # --- PPO -----------------------------------------------------------------------------------------

@@ -20,10 +20,10 @@ class ActorCriticOutput(NamedTuple):
 
     log_prob: Float[Tensor, "T B H"]
     """Of what was done, by the policy as it is now."""
-    entropy: Float[Tensor, "T B"]
-    """Mean over heads of the entropy as a share of the largest possible; 1 is pure chance."""
-    kl: Float[Tensor, "T B"] | None
-    """Forward divergence KL(teacher || policy), summed over heads; None if nobody asked.
+    entropy: Float[Tensor, "T B H"]
+    """As a share of the largest possible; 1 is pure chance."""
+    kl: Float[Tensor, "T B H"] | None
+    """Forward divergence KL(teacher || policy); None if nobody asked.
 
     Forward: the student may add what the teacher never does, but is kept from giving up what the
     teacher does often."""
@@ -86,8 +86,8 @@ class ActorCritic(nn.Module):
         value = own if self.critic is None else self._value(inputs, play.others)
         return ActorCriticOutput(
             judged.log_prob.view_as(play.log_prob),
-            policy.layout.as_share(judged.entropy).view_as(play.reward),
-            None if judged.kl is None else judged.kl.view_as(play.reward),
+            policy.layout.as_share(judged.entropy).view_as(play.log_prob),
+            None if judged.kl is None else judged.kl.view_as(play.log_prob),
             value[:-1],
             value[-1].detach(),
             None if self.critic is None else own[:-1],

@@ -1,5 +1,6 @@
 """What objectives of reinforcement learning have in common: their interface, and two restraints."""
 
+from collections.abc import Mapping
 from dataclasses import Field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -8,6 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from understudy.learn.base import Loss
+from understudy.learn.policy import FactoredPolicy
 from understudy.learn.rl.actor_critic import ActorCritic, ActorCriticOutput
 from understudy.learn.rl.trajectories import Trajectories
 
@@ -36,6 +38,30 @@ def mean_of(
     return (values * weight).sum() / weight.sum().clamp(min=1)
 
 
+def sum_of_heads(
+    by_head: Float[Tensor, "T B H"],
+    play: Trajectories,
+    policy: FactoredPolicy,
+    own: Mapping[str, float],
+) -> Float[Tensor, ""]:
+    """The sum over heads of their means over the steps that count.
+
+    The mean of a head in `own` is over its decisions alone, the steps in which it has more than one
+    option, times its factor. Else a restraint on a choice that is made once in a hundred steps
+    would be a hundredth of that on others, though far more of the match may depend on it.
+    """
+    heads, rest = tuple(policy.shape.heads), by_head.sum(2)
+    parts = list[Tensor]()
+    for name, factor in own.items():
+        if name not in heads:
+            raise ValueError(f"there is no head '{name}'; there is {', '.join(heads)}")
+        place = heads.index(name)
+        decided = play.counts & policy.layout.decides(play.legal, place)
+        parts.append(factor * mean_of(by_head[..., place], decided))
+        rest = rest - by_head[..., place]
+    return mean_of(rest, play.counts) + sum(parts)
+
+
 def value_error(output: ActorCriticOutput, target: Float[Tensor, "T B"]) -> Float[Tensor, "T B"]:
     """Half the squared error; beside a critic, the policy's own guess learns the same."""
     error = 0.5 * (output.value - target).square()
@@ -58,7 +84,10 @@ def effective_samples(
 
 
 def require_not_negative(objective: Any, *names: str) -> None:
-    """ValueError for a weight below 0."""
+    """ValueError for a weight below 0, or a head's factor."""
     for name in names:
         if getattr(objective, name) < 0:
+            raise ValueError(f"{name} must not be negative, got {getattr(objective, name)}")
+    for name in ("entropy_by_head", "kl_by_head"):
+        if any(factor < 0 for factor in getattr(objective, name).values()):
             raise ValueError(f"{name} must not be negative, got {getattr(objective, name)}")

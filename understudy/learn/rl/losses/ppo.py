@@ -1,6 +1,7 @@
 """Proximal policy optimisation (Schulman et al. 2017, arXiv:1707.06347), clipped, with GAE."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Bool, Float
@@ -12,6 +13,7 @@ from understudy.learn.rl.losses.common import (
     effective_samples,
     mean_of,
     require_not_negative,
+    sum_of_heads,
     value_error,
 )
 from understudy.learn.rl.returns import gae
@@ -34,6 +36,11 @@ class PPO:
     """Up: stays nearer to the teacher."""
     entropy_weight: float = 0.0
     """Up: keeps trying other options."""
+    entropy_by_head: Mapping[str, float] = field(default_factory=dict)
+    """Heads whose entropy counts per decision they take, not per step, so many times: for a choice
+    that is made once a match, and would else settle on one option. Up: stays mixed."""
+    kl_by_head: Mapping[str, float] = field(default_factory=dict)
+    """The same of the divergence from the teacher, or from the magnet of a league."""
 
     def __post_init__(self) -> None:
         require_not_negative(self, "value_weight", "kl_weight", "entropy_weight")
@@ -46,6 +53,7 @@ class PPO:
         """The clipped surrogate, the error of the value, and the restraints."""
         output = actor_critic.evaluate_actions(play, ask_teacher=self.kl_weight > 0)
         counts, value = play.counts, output.value.detach()
+        policy, heads = actor_critic.policy, play.action.shape[2]
         advantage = gae(
             play.reward,
             play.discount,
@@ -64,12 +72,12 @@ class PPO:
         parts = {
             "policy": -mean_of(surrogate, counts),
             "value": mean_of(value_error(output, target), counts),
-            "entropy": mean_of(output.entropy, counts),
+            "entropy": sum_of_heads(output.entropy, play, policy, self.entropy_by_head) / heads,
         }
         loss = parts["policy"] + self.value_weight * parts["value"]
         loss = loss - self.entropy_weight * parts["entropy"]
         if output.kl is not None:
-            parts["kl"] = mean_of(output.kl, counts)
+            parts["kl"] = sum_of_heads(output.kl, play, policy, self.kl_by_head)
             loss = loss + self.kl_weight * parts["kl"]
         size = effective_samples(log_ratio.detach(), counts)
         return Loss(loss, parts | {"effective_samples": size})

@@ -6,7 +6,8 @@ which have no gradient, and adds objectives to a loss with the wrong sign; here 
 policy as it is now, and all signs are those of a loss.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 
 import torch
@@ -19,6 +20,7 @@ from understudy.learn.rl.losses.common import (
     effective_samples,
     mean_of,
     require_not_negative,
+    sum_of_heads,
     value_error,
 )
 from understudy.learn.rl.returns import lambda_returns, upgo, vtrace
@@ -51,6 +53,11 @@ class OffPolicy:
     """Up: stays nearer to the teacher."""
     entropy_weight: float = 1e-4
     """Up: keeps trying other options."""
+    entropy_by_head: Mapping[str, float] = field(default_factory=dict)
+    """Heads whose entropy counts per decision they take, not per step, so many times: for a choice
+    that is made once a match, and would else settle on one option. Up: stays mixed."""
+    kl_by_head: Mapping[str, float] = field(default_factory=dict)
+    """The same of the divergence from the teacher, or from the magnet of a league."""
 
     def __post_init__(self) -> None:
         weights = ("policy_weight", "upgo_weight", "value_weight", "kl_weight", "entropy_weight")
@@ -62,14 +69,14 @@ class OffPolicy:
     def __call__(self, actor_critic: ActorCritic, play: Trajectories) -> Loss:
         """The weighted sum of the five parts."""
         output = actor_critic.evaluate_actions(play, ask_teacher=self.kl_weight > 0)
-        counts = play.counts
+        counts, policy, heads = play.counts, actor_critic.policy, play.action.shape[2]
         parts, metrics = self._policy_parts(actor_critic, play, output)
         target = lambda_returns(
             *_scene(play, output), lambda_=self.value_lambda, truncated=play.truncated
         )
         parts |= {
             "value": mean_of(value_error(output, target), counts),
-            "entropy": mean_of(output.entropy, counts),
+            "entropy": sum_of_heads(output.entropy, play, policy, self.entropy_by_head) / heads,
         }
         loss = (
             self.policy_weight * parts["policy"]
@@ -78,7 +85,7 @@ class OffPolicy:
             - self.entropy_weight * parts["entropy"]
         )
         if output.kl is not None:
-            parts["kl"] = mean_of(output.kl, counts)
+            parts["kl"] = sum_of_heads(output.kl, play, policy, self.kl_by_head)
             loss = loss + self.kl_weight * parts["kl"]
         return Loss(loss, parts | metrics)
 
