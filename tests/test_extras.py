@@ -33,7 +33,15 @@ COMMANDS = {
     "recipes openspiel:leduc_poker": ("open-spiel", "[openspiel]"),
     "exploitability openspiel:leduc_poker imitate": ("open-spiel", "[openspiel]"),
     "record pettingzoo:connect_four_v3 --matches 2 --workers 0": ("pygame", "[pettingzoo]"),
+    "serve arena imitate": ("fastapi", "[serve]"),
+    "serve dota shipped": ("fastapi", "[serve]"),
+    "serve openspiel:leduc_poker imitate --lines": ("open-spiel", "[openspiel]"),
+    "studio runs": ("jinja2", "[studio]"),
+    "follow . --game scml --once": ("scml", "[scml]"),
+    "league pettingzoo:connect_four_v3 --workers 0": ("pygame", "[pettingzoo]"),
+    "encode openspiel:leduc_poker --workers 0": ("open-spiel", "[openspiel]"),
     "record dota --synthetic 2": None,
+    "recommend dota runs/dota/9000000000 --minute 10": None,
     "--help": None,
 }
 WITH_TORCH = {

@@ -142,6 +142,12 @@ def test_the_run_holds_what_was_followed(tmp_path):
     assert again.code == 0 and "new lines" not in again.out
 
 
+def test_a_folder_without_logs_is_said_to_have_none(tmp_path):
+    done = understudy(f"follow {tmp_path} --out {tmp_path / 'run'} --once")
+    assert (done.code, done.err) == (0, "")
+    assert "There are no logs (*.jsonl)" in done.out and "Next:" not in done.out
+
+
 def test_a_run_follows_one_folder(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()

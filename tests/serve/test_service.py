@@ -1,7 +1,9 @@
 """Messages in, answers out, and what is written down in between."""
 
 import json
+import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -41,6 +43,15 @@ def test_a_decision_has_action_probabilities_and_value():
         assert shares[answer["options"][head]] > 0
     assert isinstance(answer["value"], float)
     assert set(answer["action"]) == {"move", "aim", "fire", "interact", "ability"}
+
+
+def test_the_page_on_hosting_shows_what_is_asked_and_answered():
+    page = (Path(__file__).parents[2] / "docs" / "hosting.md").read_text()
+    asked, shown = map(json.loads, re.findall(r"^```json\n(.*?)^```", page, re.M | re.S)[:2])
+    (answer,) = ask(service(), asked)
+    assert answer.keys() == shown.keys()
+    for key in ("action", "options", "probabilities"):
+        assert answer[key].keys() == shown[key].keys()
 
 
 def test_the_action_is_the_options_exactly():
@@ -141,6 +152,13 @@ def test_what_is_wrong_is_one_line_and_the_next_is_answered(message, says, tmp_p
     assert says in wrong["error"] and "\n" not in wrong["error"]
     assert right["id"] == 1
     assert served.metrics.counts["errors"] == 1
+
+
+def test_a_match_of_which_nothing_was_decided_leaves_no_log(tmp_path):
+    served = service(folder=tmp_path)
+    assert "error" in ask(served, {"match": "bad", "observation": [1]})[0]
+    ask(served, {"match": "good", "observation": view()})
+    assert [path.name for path in tmp_path.iterdir()] == ["good"]
 
 
 @settings(max_examples=60)

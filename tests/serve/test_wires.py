@@ -71,6 +71,8 @@ def test_a_post_is_answered(here):
     assert status == 200 and json.loads(text)["step"] == 0
     assert here.ask("/act", b"nonsense")[0] == 400
     assert here.ask("/act", b"x" * (LARGEST + 1))[0] == 413
+    status, text = here.ask("/act", b"x" * (32 << 20), connection="close")
+    assert status == 413 and "65,536 bytes" in json.loads(text)["error"]
     assert json.loads(here.ask("/act", act("post"))[1])["step"] == 1
 
 

@@ -34,4 +34,7 @@ def follow(
         complain(found.rejected)
 
     keep_up(load(game), run, folder, every=every, once=once, tell=tell)
-    next_step(run, game, f"encode {game}")
+    if run.recordings.is_dir():
+        next_step(run, game, f"encode {game}")
+    else:
+        print(f"There are no logs (*.jsonl) in {folder} yet")

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from understudy import games
+from understudy import extras, games
 from understudy.errors import InputError
-from understudy.extras import lacking
 from understudy.terminal.commands import Command, added_options, typed
 from understudy.terminal.secret import secret
 
@@ -44,15 +43,13 @@ def studio(
 
     Example: understudy studio runs --open
     """
+    extras.require([*extras.EXTRAS["studio"], *extras.EXTRAS["serve"]], "understudy studio")
     from understudy.data.runs import RUNS
+    from understudy.studio.access import Access
+    from understudy.studio.app import studio_app
+    from understudy.studio.server import hosts_of, listen, serve
+    from understudy.studio.studio import Studio
 
-    try:
-        from understudy.studio.access import Access
-        from understudy.studio.app import studio_app
-        from understudy.studio.server import hosts_of, listen, serve
-        from understudy.studio.studio import Studio
-    except ImportError as missing:
-        raise InputError(lacking("understudy studio", str(missing.name))) from missing
     given, places = _own_token(token, host), runs or [RUNS]
     for place in places:
         if not place.is_dir():

@@ -99,7 +99,7 @@ class Service:
             return told
         last = self._steps.get((match, slot))
         if last is None:
-            last = -1 if self.streams is None else self.streams.of(match, slot).last
+            last = -1 if self.streams is None else self.streams.last(match, slot)
         return last + 1
 
     def _uniform(self, asked: Asked) -> Any:

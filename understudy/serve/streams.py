@@ -123,6 +123,10 @@ class Streams:
             self._open.popitem(last=False)[1].close()
         return self._open[key]
 
+    def last(self, match: str, slot: int) -> int:
+        """The last step that is written down of a match; -1 where none is."""
+        return self.of(match, slot).last if self._path(match, slot).is_file() else -1
+
     def lines(self, match: str, slot: int) -> list[dict[str, Any]]:
         """The decisions of a match that are written down, in order."""
         path = self._path(match, slot)

@@ -23,6 +23,8 @@ from understudy.serve.messages import LARGEST, refusal, written
 from understudy.serve.service import Arrived, Service
 
 JSON = "application/json"
+READ_OVER = 64 << 20
+"""Bytes of a message that is too long that are heard out; beyond them the line is closed."""
 _REFUSED = b'{"error":'
 """How an answer begins that is none."""
 
@@ -150,13 +152,17 @@ def _answer(status: int, content: bytes) -> Response:
 
 
 async def body_of(request: Request, most: int) -> bytes | None:
-    """What was sent; None where it is too much, of which no more is kept."""
-    found = b""
+    """What was sent; None where it is too much, which is read to its end and not kept.
+
+    Whoever is still sending when the line is closed sees that, and no answer.
+    """
+    found, size = b"", 0
     async for chunk in request.stream():
-        found += chunk
-        if len(found) > most:
-            return None
-    return found
+        size += len(chunk)
+        if size > READ_OVER:
+            break
+        found = found + chunk if size <= most else b""
+    return found if size <= most else None
 
 
 async def _talk(websocket: WebSocket, batcher: Batcher) -> None:
