@@ -28,6 +28,9 @@ from understudy.pipeline.pairings import Fixture
 if TYPE_CHECKING:  # these take seconds to import
     from understudy.league.interface import League, Pairing
     from understudy.learn.recipe import Recipe
+    from understudy.learn.rl.acting.crowd import Crowd
+    from understudy.learn.rl.acting.opponents import PolicyPlayer
+    from understudy.learn.rl.acting.own_policy import OwnPolicy
     from understudy.learn.rl.acting.playout import Outcome
     from understudy.learn.rl.env import BatchedEnv, Observation
     from understudy.pipeline.game import Live
@@ -39,9 +42,13 @@ if TYPE_CHECKING:  # these take seconds to import
         chosen: "Array"
         """Int64 [N 2 H]: the options for the next step, or of the last one."""
 
+    Chooser = Callable[[Observation, Array, int], None]
+
 
 AT_ONCE = 512
 """Matches of a league that are played side by side: environments of others are made for each."""
+_AHEAD = 32
+"""Steps for which chance is drawn at once."""
 _OUTLINE = (
     Column("match", pa.string(), "which match"),
     Column("seed", pa.int64(), "what it was drawn from"),
@@ -136,9 +143,7 @@ class Plain:
         who = np.array([[number[one], number[other]] for one, other, _ in seats])
         seeds = np.array([seed for *_, seed in seats], np.int64)
         game = self.make(len(seeds), 0.0)
-        choosers = [
-            self.chooser(ref, game, seeds, who == place) for place, ref in enumerate(everybody)
-        ]
+        choosers, who = self._choosers(everybody, who, game, seeds)
         recorder = Recorder["Observation"](
             len(seeds) if keep is None else keep,
             lambda seen, which: (*(part[which] for part in seen), game.chosen[which]),
@@ -152,24 +157,52 @@ class Plain:
             {"matches": outline, "steps": self.steps_table(ids, *recorder.columns())},
         )
 
-    def chooser(
-        self, ref: PlayerRef, game: "PlainEnv", seeds: Array, sits: Array
-    ) -> "Callable[[Observation, Array, int], None]":
-        """Lets a player choose where it sits [N 2]; chance depends on seed, slot and step alone."""
-        if ref.weights is None and ref.code is None:
-            return lambda seen, which, slot: game.script(ref.name, which, slot)
-        import torch
+    def _choosers(
+        self, everybody: "Sequence[PlayerRef]", who: Array, game: "PlainEnv", seeds: Array
+    ) -> "tuple[list[Chooser], Array]":
+        """Those of all players, and whose each seat [N 2] is: who can chooses as one crowd."""
+        refs = {place: ref for place, ref in enumerate(everybody) if ref.weights is not None}
+        players, seats = self._trained(refs, who) if refs else ({}, who)
+        return [
+            self._choosing(players[place], game, seeds, seats == place)
+            if place in players
+            else self.chooser(ref, game, seeds, seats == place)
+            for place, ref in enumerate(everybody)
+        ], seats
 
+    def _trained(
+        self, refs: "Mapping[int, PlayerRef]", who: Array
+    ) -> "tuple[dict[int, PolicyPlayer | Crowd], Array]":
         from understudy.learn.policy import load_policy
-        from understudy.learn.rl.acting.opponents import PolicyPlayer
+        from understudy.learn.rl.acting.crowd import crowded
+
+        weights = {place: ref.weights for place, ref in refs.items() if ref.weights is not None}
+        loaded = {place: load_policy(path, self.decisions) for place, path in weights.items()}
+        return crowded(loaded, who)
+
+    def chooser(self, ref: PlayerRef, game: "PlainEnv", seeds: Array, sits: Array) -> "Chooser":
+        """Lets a player choose where it sits [N 2]."""
+        if ref.weights is not None:
+            players, _ = self._trained({1: ref}, sits.astype(int))
+            return self._choosing(players[1], game, seeds, sits)
+        if ref.code is None:
+            return lambda seen, which, slot: game.script(ref.name, which, slot)
         from understudy.learn.rl.acting.own_policy import OwnPolicy
 
-        player: PolicyPlayer | OwnPolicy
-        if ref.weights is None:
-            assert ref.code is not None
-            player = OwnPolicy(ref.code, self.decisions.heads)
-        else:
-            player = PolicyPlayer(load_policy(ref.weights, self.decisions), len(seeds), 2)
+        return self._choosing(OwnPolicy(ref.code, self.decisions.heads), game, seeds, sits)
+
+    def _choosing(
+        self,
+        player: "PolicyPlayer | OwnPolicy | Crowd",
+        game: "PlainEnv",
+        seeds: Array,
+        sits: Array,
+    ) -> "Chooser":
+        """Chance depends on seed, slot and step alone."""
+        import torch
+
+        from understudy.learn.rl.acting.opponents import PolicyPlayer
+
         rng = [
             {place: np.random.default_rng((seeds[place], slot)) for place in np.flatnonzero(here)}
             for slot, here in enumerate(sits.T)
@@ -180,11 +213,19 @@ class Plain:
                 lots = np.array([one.random() for one in draws.values()])
                 player.begin(np.array([*draws], np.int64), slot, lots)
 
+        drawn, steps = np.zeros((2, len(seeds), _AHEAD, heads), np.float32), [0, 0]
+
+        def uniform(which: Array, slot: int) -> Array:
+            at = steps[slot] % _AHEAD
+            for place in which if at == 0 else ():
+                drawn[slot, place] = rng[slot][place].random((_AHEAD, heads), np.float32)
+            steps[slot] += 1
+            return drawn[slot, which, at]
+
         def set_actions(seen: "Observation", which: Array, slot: int) -> None:
-            uniform = np.stack([rng[slot][place].random(heads, np.float32) for place in which])
             slots = np.full(len(which), slot)
             shown = (part[which, slots] for part in seen)
-            chosen = player.act(shown, torch.from_numpy(uniform), which, slots)
+            chosen = player.act(shown, torch.from_numpy(uniform(which, slot)), which, slots)
             game.set_actions(which, slots, chosen)
 
         return set_actions
