@@ -7,9 +7,12 @@ import shutil
 import pytest
 
 from tests.small_runs import assert_refused, finished_run, understudy
-from understudy import cli
-from understudy.data.runs import Run
+from understudy import cli, games
+from understudy.data.integrity.json_files import json_line
+from understudy.data.runs import Run, TuningFolder, begin, finish
+from understudy.data.shards import shard_path, write_shard
 from understudy.errors import InputError
+from understudy.league.matches import MATCHES
 from understudy.trust import cases
 from understudy.trust.answers import KINDS, hostile_answer
 from understudy.trust.campaign import COLUMNS, Attack, Fault, Ground, by_family, campaign, faults_of
@@ -171,3 +174,34 @@ def test_a_layer_without_its_last_measurements_is_damaged(tmp_path, tmp_path_fac
     assert [one.path for one in check(Run(tmp_path / "run")).findings] == [
         model / "l2" / "metrics.jsonl"
     ]
+
+
+def test_lines_lost_at_the_end_of_a_study_or_a_league_are_missed(tmp_path):
+    """Nothing in a line tells that another followed it; how many there were is known elsewhere."""
+    run, tables = Run(tmp_path), games.load("arena")
+    study, league = run.tuning("it"), run.league("demo")
+    for folder, stage, facts in ((study, "tune", {"trials": 2}), (league, "league", {})):
+        begin(folder, stage, {"game": "arena"})
+        finish(folder, **facts)
+    rows = {name: ["x"] * 4 if name in ("match", "player", "opponent", "ending") else [0] * 4
+            for name in tables.results.arrow().names}  # fmt: skip
+    write_shard(shard_path(league, tables.results, "00001"), tables.results.build(rows))
+    TuningFolder(study).trials.write_text('{"a": 1}\n{"a": 2}\n')
+    (league / MATCHES).write_text("".join(map(json_line, [_MATCH, _MATCH])))
+    missed = {"league_state.json", "summary.json"}
+    for path, content in (
+        (study / "trials.jsonl", None),
+        (study / "trials.jsonl", b""),
+        (study / "trials.jsonl", b'{"a": 1}\n'),
+        (study / "trials.jsonl", b'{"a": 1}\n{"a": 2}\n{"a"'),
+        (league / MATCHES, b"scrambled"),
+        (league / MATCHES, json_line(_MATCH).encode()),
+    ):
+        whole = path.read_bytes()
+        path.write_bytes(whole if content is None else content)
+        found = {one.path.name for one in check(run).findings}
+        assert found == missed | (set() if content is None else {path.name})
+        path.write_bytes(whole)
+
+
+_MATCH = {"round": 1, "match": "m", "players": ["a", "b"], "seed": 1, "score": 1.0, "steps": 9}

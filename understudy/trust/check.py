@@ -35,9 +35,17 @@ from understudy.data.integrity.shapes import (
     Tasks,
 )
 from understudy.data.players import PlayerRef, weights_digest
-from understudy.data.runs import MANIFEST, LeagueFolder, ModelFolder, Run, read_manifest
+from understudy.data.runs import (
+    MANIFEST,
+    LeagueFolder,
+    ModelFolder,
+    Run,
+    TuningFolder,
+    read_manifest,
+)
 from understudy.data.schema import TABLE_KEY
 from understudy.errors import InputError
+from understudy.league.matches import MATCHES
 from understudy.pipeline.game import Game, load
 
 DAMAGED, MISSING, STALE, FOREIGN = "damaged", "missing", "stale", "foreign"
@@ -249,12 +257,31 @@ def _unfit(run: Run, folder: Path) -> Iterator[Finding]:
         yield from _recorded(game, folder, facts)
     elif manifest["stage"] == "encode":
         yield from _encoded(game, run, folder, facts)
-    elif manifest["stage"] == "train":
-        yield from _absent(iter([ModelFolder(folder).evaluation]))
-        for layer in sorted(path.parent for path in folder.rglob(ModelFolder(folder).metrics.name)):
-            yield from _measured(layer)
+    elif manifest["stage"] in ("train", "tune"):
+        yield from _trained(folder, manifest["stage"], facts)
     elif manifest["stage"] == "league":
-        yield from _league(folder)
+        yield from _league(game, folder)
+
+
+def _trained(folder: Path, stage: str, facts: Mapping[str, Any]) -> Iterator[Finding]:
+    """A model, or the models of a search for settings."""
+    if stage == "train":
+        yield from _absent(iter([ModelFolder(folder).evaluation]))
+    elif isinstance(known := facts.get("trials"), int):
+        yield from _counted(TuningFolder(folder).trials, known)
+    for layer in sorted(path.parent for path in folder.rglob(ModelFolder(folder).metrics.name)):
+        yield from _measured(layer)
+
+
+def _counted(path: Path, lines: int) -> Iterator[Finding]:
+    """Lines that are known to have been so many; a cut between two of them leaves no trace."""
+    try:
+        content = read_bytes(path) or b""
+    except InputError:
+        return  # it is among the damaged
+    if content.count(b"\n") != lines or not content.endswith(b"\n"):
+        what = f"it has not {lines} whole lines, as when it was finished. {_AGAIN}"
+        yield Finding(DAMAGED, path, what)
 
 
 def _measured(folder: Path) -> Iterator[Finding]:
@@ -324,10 +351,15 @@ def _encoded(game: Game, run: Run, folder: Path, facts: Mapping[str, Any]) -> It
             return
 
 
-def _league(folder: Path) -> Iterator[Finding]:
-    """A league's files, and the weights its state knows."""
+def _league(game: Game, folder: Path) -> Iterator[Finding]:
+    """A league's files, the matches of its rounds, and the weights its state knows."""
     paths = LeagueFolder(folder)
     yield from _absent(iter([paths.state, paths.summary]))
+    rounds = [*folder.glob(f"{game.results.name}-*.parquet")]
+    whole = [path for path in rounds if check_file(path, folder)[1] is None]
+    if len(whole) == len(rounds):
+        sides = sum(pq.read_metadata(path).num_rows for path in whole)
+        yield from _counted(folder / MATCHES, sides // 2)
     try:
         state = read_json(paths.state, LeagueState, _AGAIN)
     except InputError:
