@@ -405,6 +405,28 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     assert told == "understudy: stopped; the same command goes on from here\n"
 
 
+STOPPED_EARLY = """
+import os, signal, sys
+from understudy.__main__ import main
+
+class Stop:
+    def find_spec(self, name, *told):
+        if name == "understudy.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Stop())
+main()
+"""
+
+
+def test_ctrl_c_before_a_command_listens_is_no_traceback():
+    """Imports take a second: nobody stops there to read which one it was."""
+    environment = os.environ | {"PYTHONHASHSEED": "0"}
+    told = [sys.executable, "-c", STOPPED_EARLY]
+    done = subprocess.run(told, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
 @pytest.mark.parametrize("seed", [None, "0", "7", "random"])
 def test_the_order_of_sets_is_ours_whatever_a_user_has_set(seed, tmp_path):
     """Some players go through sets: with another order, they make other moves."""

@@ -2,7 +2,9 @@
 
 import os
 import random
+import resource
 import shutil
+from functools import partial
 
 import pytest
 
@@ -205,3 +207,12 @@ def test_lines_lost_at_the_end_of_a_study_or_a_league_are_missed(tmp_path):
 
 
 _MATCH = {"round": 1, "match": "m", "players": ["a", "b"], "seed": 1, "score": 1.0, "steps": 9}
+
+
+@pytest.mark.parametrize("command", ["check {}", "encode arena --workers 0 --out {}"])
+def test_too_few_open_files_are_one_line(command, run):
+    few = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (3, 3))
+    done = run_command(cli.main, command.format(run).split(), prepare=few)
+    assert faults_of(done) == []
+    assert done.code and "Too many open files" in done.err + done.out
+    assert len(done.err.splitlines()) <= 1
