@@ -124,7 +124,10 @@ def test_a_tiny_world_of_scml(tmp_path):
         (lambda out: understudy.train("chess", "imitate", out=out), "there is no game 'chess'"),
         (lambda out: understudy.train("arena", "magic", out=out), "has no recipe 'magic'"),
         (lambda out: understudy.compete("arena", ["expert", "me"], out=out), "no player 'me'"),
-        (lambda out: understudy.load_policy(out), "holds no trained policy"),
+        (lambda out: understudy.load_policy(out), "there is no folder"),
+        (lambda out: understudy.load_policy(out.parent), "holds no trained policy"),
+        (lambda out: understudy.compete("arena", "expert", out=out), "at least two different"),
+        (lambda out: understudy.league("arena", "magic", out=out), "no league 'magic'"),
     ],
 )
 def test_a_mistake_is_named_and_leaves_nothing_behind(tmp_path, wrong, says):
@@ -134,8 +137,10 @@ def test_a_mistake_is_named_and_leaves_nothing_behind(tmp_path, wrong, says):
 
 
 def test_an_option_that_no_game_has_is_refused(tmp_path):
-    with pytest.raises(TypeError, match="matchs"):
+    with pytest.raises(InputError, match="record takes no option 'matchs' for arena"):
         understudy.record("arena", out=tmp_path / "run", matchs=3)
+    with pytest.raises(InputError, match="compete takes no option 'matches' for scml"):
+        understudy.compete("scml", ["Greedy", "Random"], out=tmp_path / "run", matches=3)
     assert not (tmp_path / "run").exists()
 
 
@@ -173,6 +178,12 @@ def test_a_result_is_rows_a_table_and_a_frame(tmp_path):
         patch.setitem(sys.modules, "pandas", None)
         with pytest.raises(InputError, match="pip install pandas"):
             result.to_frame()
+
+
+def test_a_page_is_not_printed_whole():
+    from understudy.api.pages import Page
+
+    assert repr(Page("<!doctype html>")) == "Page(path=None)"
 
 
 def test_a_frame_has_intervals_as_columns(tmp_path):
@@ -237,6 +248,13 @@ def test_shapes_that_do_not_fit_are_told(folder):
         policy.act([0, 1])
     with pytest.raises(InputError, match=r"the mask has shape \(1, 2\), not \(1, 5\)"):
         policy.act([0, 1, 2], [True, False])
+    for wrong in ("abc", {"health": 1}, [[1, 2, 3], [1]]):
+        with pytest.raises(InputError, match="not rows of numbers"):
+            policy.act(wrong)
+    with pytest.raises(InputError, match="not finite"):
+        policy.act([0, 1, np.nan])
+    with pytest.raises(InputError, match="the mask leaves no option of"):
+        policy.act([0, 1, 2], [False, False, False, True, True])
     policy.act(np.zeros((2, 3)))
     if policy.network.shape.memory:
         with pytest.raises(InputError, match="reset"):

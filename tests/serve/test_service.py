@@ -138,6 +138,7 @@ def test_chance_is_of_the_match_and_step_and_can_be_given():
         ({"match": "m", "observation": ["x"] * 20}, "not a finite number"),
         ({"match": "m", "observation": {"health": 1}}, "no x"),
         ({"match": "m", "observation": view(), "legal": [1]}, "legal has 1 entries"),
+        ({"match": "m", "observation": view(), "legal": [0] * 43}, "no option of move_x"),
         ({"match": "m", "observation": view(), "uniform": [0.5]}, "uniform is not 7 numbers"),
         ({"match": "m", "observation": view(), "uniform": [1.0] * 7}, "uniform is not 7 numbers"),
         ({"match": "m", "end": True, "outcome": "won it"}, "not win, draw, loss"),

@@ -2,7 +2,7 @@
 
 import tempfile
 import webbrowser
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
@@ -13,7 +13,7 @@ HEIGHT = 640  # pixels inside a notebook
 class Page:
     """One page; it needs nothing beside itself."""
 
-    html: str
+    html: str = field(repr=False)
     path: Path | None = None
     """Where it lies, if it was written."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.errors import InputError
-from understudy.export.numpy_policy import Decided, NumpyPolicy, read_policy
+from understudy.export.numpy_policy import Decided, NumpyPolicy, head_without_option, read_policy
 
 if TYPE_CHECKING:
     from understudy.learn.policy import FactoredPolicy
@@ -67,11 +67,15 @@ class Policy:
 
         What it draws here counts as played, as with `act`.
         """
-        seen = np.atleast_2d(np.asarray(observation, np.float32))
+        seen = _numbers(observation)
         options = sum(self.heads.values())
         legal = np.ones((len(seen), options), bool) if mask is None else _masks(mask)
         _check("observation", seen, (len(seen), len(self.features)))
         _check("mask", legal, (len(seen), options))
+        if not np.isfinite(seen).all():
+            raise InputError("the observation holds a number that is not finite")
+        if (head := head_without_option(legal, self.heads)) is not None:
+            raise InputError(f"the mask leaves no option of {head}")
         if self._memory is not None and len(self._memory) != len(seen):
             raise InputError("another number of matches than before: reset() begins them anew")
         uniform = self._rng.random((len(seen), len(self.heads)), np.float32)
@@ -85,6 +89,13 @@ class Policy:
 def _check(what: str, found: Numbers, shape: tuple[int, int]) -> None:
     if found.shape != shape:
         raise InputError(f"the {what} has shape {found.shape}, not {shape}")
+
+
+def _numbers(observation: Any) -> Numbers:
+    try:
+        return np.atleast_2d(np.asarray(observation, np.float32))
+    except (TypeError, ValueError) as mistake:
+        raise InputError(f"the observation is not rows of numbers: {mistake}") from mistake
 
 
 def _masks(mask: Any) -> Numbers:

@@ -5,7 +5,8 @@ on the command line. Some agents of scml move by the order of sets: to play them
 `workers=0`, start Python with PYTHONHASHSEED=0. Worker processes, and the commands, do so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -191,9 +192,10 @@ def _of_game(command: str, game: str, options: dict[str, Any]) -> dict[str, Any]
     """What the stage is told of options that only this game has."""
     read = games.commands(game).options.get(command)
     if read is not None:
-        return read(game, **options)
+        with _only_known(command, game, options):
+            return read(game, **options)
     for name in options:
-        raise InputError(f"{command} takes no option '{name}' for {game}")
+        raise _no_option(command, game, name)
     return {}
 
 
@@ -206,4 +208,25 @@ def _plan(
         raise InputError(
             f"{game.name} is not played here. Read matches: understudy record {game.name} --help"
         )
-    return plan(run, purpose, players, options)
+    named = [players] if isinstance(players, str) else players
+    with _only_known("record" if purpose == RECORD else "compete", game.name, options):
+        return plan(run, purpose, named, options)
+
+
+@contextmanager
+def _only_known(command: str, game: str, options: Mapping[str, Any]) -> Iterator[None]:
+    """Of an option that what reads them does not have: InputError that names it."""
+    try:
+        yield
+    except TypeError as mistake:
+        for name in options:
+            if f"unexpected keyword argument '{name}'" in str(mistake):
+                raise _no_option(command, game, name) from mistake
+        raise
+
+
+def _no_option(command: str, game: str, name: str) -> InputError:
+    return InputError(
+        f"{command} takes no option '{name}' for {game}; understudy {command} {game} --help lists "
+        "what it takes"
+    )

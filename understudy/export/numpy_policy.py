@@ -5,6 +5,7 @@ M numbers of memory. It says what torch says to about 1e-6, and chooses the same
 random numbers.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -121,10 +122,19 @@ def _drawn(share: Float32s, legal: Bools, uniform: Float32s) -> Array:
     return np.asarray(np.minimum(passed, np.where(legal.any(axis=1), last, width - 1)))
 
 
+def head_without_option(legal: Bools, heads: Mapping[str, int]) -> str | None:
+    """The first head of which masks [B O] leave nothing to choose; None where none is such."""
+    first = np.cumsum([0, *heads.values()])[:-1]
+    usable = np.logical_or.reduceat(legal, first, axis=1).all(axis=0)
+    return next((name for name, one in zip(heads, usable, strict=True) if not one), None)
+
+
 def read_policy(folder: Path) -> NumpyPolicy:
     """The policy that training left in a model's folder; InputError where there is none."""
     path = folder / WEIGHTS
     again = f"Train it again: understudy train GAME {folder.name} --fresh"
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}. What was trained lies in RUN/models/NAME")
     if not path.is_file():
         raise InputError(f"{folder} holds no trained policy: there is no {WEIGHTS}. {again}")
     try:

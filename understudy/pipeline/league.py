@@ -35,7 +35,7 @@ from understudy.league.analysis.summary import (
 )
 from understudy.league.interface import LearnerJob, Pairing, TrainingResult
 from understudy.league.season import Season, one_by_one
-from understudy.league.sizing import recipe_of
+from understudy.league.sizing import AUTO, recipe_of
 from understudy.league.state import State
 from understudy.league.training import trainer
 from understudy.learn import metrics_log
@@ -131,6 +131,8 @@ def season_of(
         raise InputError(f"{game.name} has no leagues; there is {', '.join(others)}")
     folder = run.league(name or recipe).resolve()  # workers may stand elsewhere
     hooks = game.league()
+    if recipe.partition("-")[0] != AUTO:
+        hooks.recipe(recipe)  # which refuses one that is not there
     begin = resolve(game, run, start or hooks.start or next(iter(game.players)))
     weights_digest(begin)  # which refuses a model without weights
     results, play = hooks.results or game.results, hooks.play or partial(play_pairings, game)

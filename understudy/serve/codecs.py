@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from understudy.data.arrays import Array, Bools, Float32s
+from understudy.export.numpy_policy import head_without_option
 from understudy.learn.policy_shape import PolicyShape
 from understudy.serve.messages import Asked, MessageError
 
@@ -38,7 +39,6 @@ class PlainCodec:
 
     def __init__(self, shape: PolicyShape) -> None:
         self.features, self.heads = shape.features, dict(shape.heads)
-        self.options = sum(self.heads.values())
 
     def see(self, asked: Asked, step: int) -> Seen:
         """A list in the order of the features, or an object by their names."""
@@ -47,7 +47,7 @@ class PlainCodec:
             if missing := [name for name in self.features if name not in given]:
                 raise MessageError(f"observation lacks {', '.join(missing[:3])}")
             given = [given[name] for name in self.features]
-        return numbers(given, len(self.features)), legal_of(asked, self.options)
+        return numbers(given, len(self.features)), legal_of(asked, self.heads)
 
     def say(self, options: Array) -> dict[str, Any]:
         """The option of each head."""
@@ -62,7 +62,7 @@ class ArenaCodec:
     def __init__(self, shape: PolicyShape) -> None:
         from understudy.games.arena.codec.features import FEATURES
 
-        self.options = sum(shape.heads.values())
+        self.heads = shape.heads
         self.width = len(FEATURES)
         self.see(Asked(observation={"position": [0, 0], "health": 100}), 0)  # compiles
 
@@ -74,7 +74,7 @@ class ArenaCodec:
         given = asked.observation
         exact = isinstance(given, list) and len(given) == self.width
         seen = numbers(given, self.width) if exact else codec.features(view)[0]
-        legal = codec.legal(view)[0] if asked.legal is None else legal_of(asked, self.options)
+        legal = codec.legal(view)[0] if asked.legal is None else legal_of(asked, self.heads)
         return seen, legal
 
     @staticmethod
@@ -126,13 +126,17 @@ def numbers(given: Any, width: int) -> Float32s:
     return found
 
 
-def legal_of(asked: Asked, options: int) -> Bools:
-    """The mask that was sent; all options where none was."""
+def legal_of(asked: Asked, heads: Mapping[str, int]) -> Bools:
+    """The mask that was sent, which leaves something to choose; all options where none was."""
+    options = sum(heads.values())
     if asked.legal is None:
         return np.ones(options, bool)
     if len(asked.legal) != options:
         raise MessageError(f"legal has {len(asked.legal)} entries, not {options}")
-    return np.array(asked.legal, bool)
+    legal = np.array(asked.legal, bool)
+    if (head := head_without_option(legal[None], heads)) is not None:
+        raise MessageError(f"legal leaves no option of {head}")
+    return legal
 
 
 def by_head(values: Array, heads: Mapping[str, int]) -> dict[str, list[float]]:
