@@ -1,13 +1,14 @@
 """How far one learner and many actors go, and what recording costs as it grows.
 
-    python benchmarks/scaling.py [actors | record]
+    python benchmarks/scaling.py actors
+    python benchmarks/scaling.py record [arena | scml] [SIZE ..]
 
 `actors` measures one iteration's play and learning, the bytes of a job and of a rollout, and agent-
 steps per second with 0, 1, 2 and 4 worker processes in turn; from the first of these a model says
 how many workers help: an iteration lasts as long as the slowest of play (its rounds on W workers,
 each with a message there and back), learning, and the learner's network. It is checked against the
-processes measured. `record` measures recording and encoding from 10^2 matches on: rows, bytes,
-files and memory, and the slope from each size to the next.
+processes measured. `record` measures recording, compacting, encoding and checking from 10^2 matches
+on: rows, bytes, files and memory.
 """
 
 import os
@@ -23,6 +24,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import torch
 
 from understudy import cli
@@ -34,6 +36,7 @@ from understudy.learn.rl.acting.opponents import Opponent
 from understudy.learn.rl.acting.rollout import collect
 from understudy.learn.rl.env import SELF
 from understudy.learn.rl.learner import Learner
+from understudy.pipeline.game import load
 from understudy.trust.command import run
 
 ITERATIONS = 6
@@ -132,48 +135,61 @@ def actors() -> None:
     )
 
 
-def record(sizes: tuple[int, ...] = (100, 1_000, 10_000)) -> None:
-    """The arena's matches are short: what depends on how many there are shows."""
-    import understudy.games.arena.game  # noqa: F401  compiled once, for all
+RECORD = {
+    "arena": "record arena --matches {size}",
+    "scml": "record scml --simulator batch --agents Steward,Penguin --competitors-per-world 2 "
+    "--configs {half}",
+}
+"""So many matches of a game, or worlds of the supply chain in its compiled simulator."""
 
+
+def record(game: str = "arena", *told: str) -> None:
+    """What depends on how many there are: recording, fewer files of it, samples, a look at all."""
+    load(game)  # compiled once, for all
     with tempfile.TemporaryDirectory() as folder:
-        for size in sizes:
-            place = Path(folder, str(size))
-            for command in (
-                f"record arena --matches {size} --quiet --workers 0",
-                "encode arena --quiet --workers 0",
-                "check",
+        for size in [int(one) for one in told] or [100, 1_000, 10_000]:
+            place, few = Path(folder, str(size)), Path(folder, f"{size}-few")
+            begin = RECORD[game].format(size=size, half=-(-size // 2))
+            for command, run_of in (
+                (f"{begin} --quiet --workers 0 --out {place}", place),
+                (f"compact {place} --out {few}", few),
+                (f"encode {game} --quiet --workers 0 --out {place}", place),
+                (f"encode {game} --quiet --workers 0 --out {few}", few),
+                (f"check {place}", place),
             ):
-                words = [*command.split(), *([] if command == "check" else ["--out"]), str(place)]
-                peak = Path(folder, "peak")
-                before = os.times()
-
-                def note(target: Path = peak) -> None:
-                    import os as system
-
-                    real = system._exit
-
-                    def leave(code: int) -> None:
-                        used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-                        target.write_text(str(used))
-                        real(code)
-
-                    system._exit = leave  # type: ignore[assignment]
-
-                done = run(cli.main, words, seconds=900, prepare=note)
-                after = os.times()
-                seconds = sum(after[2:4]) - sum(before[2:4])
-                files = [path for path in place.rglob("*") if path.is_file()]
-                bytes_ = sum(path.stat().st_size for path in files)
+                seconds, peak = _measured(command, Path(folder, "peak"))
+                of = [path for path in run_of.rglob("*") if path.is_file()]
+                tables = [path for path in of if path.suffix == ".parquet"]
+                bytes_ = sum(path.stat().st_size for path in of)
+                rows = sum(pq.read_metadata(path).num_rows for path in tables)
                 print(
                     f"{size:7,d} {command.split()[0]:7s} {seconds:7.2f} CPU s "
-                    f"({1e3 * seconds / size:.3f} ms each), {len(files):5d} files, "
-                    f"{bytes_ / 1e6:8.1f} MB, peak {int(peak.read_text()) / 1024:,.0f} MiB, "
-                    f"code {done.code}",
+                    f"({1e3 * seconds / size:.3f} ms each), {len(of):5d} files, {rows:,} rows, "
+                    f"{bytes_ / 1e6:8.1f} MB, peak {peak:,.0f} MiB",
                     flush=True,
                 )
 
 
+def _measured(command: str, note: Path) -> tuple[float, float]:
+    """CPU seconds and the most memory, in MiB, of a command in a forked process."""
+
+    def watched() -> None:
+        leave = os._exit
+
+        def noted(code: int) -> None:
+            note.write_text(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
+            leave(code)
+
+        os._exit = noted  # type: ignore[assignment]
+
+    before = os.times()
+    done = run(cli.main, command.split(), seconds=3600, prepare=watched)
+    after = os.times()
+    assert done.code == 0, done.err
+    return sum(after[2:4]) - sum(before[2:4]), int(note.read_text()) / 1024
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    {"actors": actors, "record": record}[sys.argv[1] if len(sys.argv) > 1 else "actors"]()
+    command, *told = sys.argv[1:] or ["actors"]
+    {"actors": actors, "record": record}[command](*told)

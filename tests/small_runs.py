@@ -20,7 +20,8 @@ RECORD = "record arena --opponents rusher,kiter --matches 40 --seed 9"  # all sp
 ENCODE = "encode arena"
 TRAIN = "train arena imitate-quick --seed 9"
 COMPETE = "compete arena imitate-quick expert --matches 6"
-_TIMES = ("begun", "seconds", "samples_per_second", "command", "seal", "crc")
+_TIMES = ("begun", "seconds", "samples_per_second", "command", "seal", "crc", "hash_seed")
+"""What tells the time, and how the process was begun: a test runs commands here and elsewhere."""
 
 
 class Done(NamedTuple):

@@ -51,6 +51,10 @@ def note_and_act(argument):
     return name
 
 
+def hears_ctrl_c(_):
+    return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 def snooze(seconds):
     time.sleep(seconds)
     return seconds

@@ -18,6 +18,7 @@ from tests.workers.tasks import (
     draw,
     fail,
     fail_inside_a_library,
+    hears_ctrl_c,
     lock,
     note_and_act,
     order_of_words,
@@ -113,6 +114,32 @@ def test_a_hung_task_is_killed_and_no_other_is_hurt(places, tmp_path):
         assert outcome.error == (f"no answer within {LIMIT:g} s, killed" if hung else None)
         assert outcome.value == (None if hung else name)
         assert (tmp_path / name).read_text() == "ran\n"  # once: nobody's work was lost
+
+
+def test_ctrl_c_is_for_the_process_that_leads():
+    """A terminal tells all of them; those that are just starting would end with a traceback."""
+    assert [one.value for one in run(hears_ctrl_c, [0], 1)] == [False]
+    assert hears_ctrl_c(0)
+
+
+FORKED = """
+import os, signal
+from understudy.workers.forking import fork
+
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+os.register_at_fork(after_in_child=lambda: os.kill(os.getpid(), signal.SIGTERM))
+child = fork()
+if child == 0:
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_signal_at_the_moment_of_a_fork_ends_the_child():
+    """A handler that raises there is ignored with a traceback, and the signal with it."""
+    command = [sys.executable, "-c", FORKED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (int(done.stdout), done.stderr) == (-signal.SIGTERM, "")
 
 
 @pytest.mark.parametrize("action", ["stop", "be deaf"])

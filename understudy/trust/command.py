@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from understudy.workers.forking import fork
 from understudy.workers.waiting import ended_within
 
 Main = Callable[[], None]
@@ -54,7 +55,7 @@ def run(
 ) -> Done:
     """Run a command to its end, or until it is killed. `prepare` is called in its process first."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = os.fork()
+        child = fork()
         if child == 0:
             _be_the_command(main, arguments, (out.fileno(), err.fileno()), prepare)
         if kill is not None:
@@ -81,7 +82,6 @@ def _be_the_command(
     code = 70
     try:
         os.setsid()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command itself listens
         for number, file in enumerate(files, start=1):
             os.dup2(file, number)
         sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from understudy.errors import InputError
 from understudy.workers.attempt import OverLimit, interrupt, limited, line_of
+from understudy.workers.forking import fork
 from understudy.workers.waiting import ended_within
 
 _PDEATHSIG = 1  # of prctl: the signal to get when the parent dies
@@ -77,7 +78,7 @@ def alone(call: Callable[[Mark], Any], limits: Limits) -> Ended:
     if not hasattr(os, "fork"):
         return _here(call, mark, limits)
     with tempfile.TemporaryFile() as answer:
-        child = os.fork()
+        child = fork()
         if child == 0:
             _be_the_child(call, mark, limits, answer.fileno())
         late = not _ended(child, limits.seconds)
@@ -113,8 +114,6 @@ def _be_the_child(call: Callable[[Mark], Any], mark: Mark, limits: Limits, answe
     code = 1
     try:
         faulthandler.disable()  # what happened is told in one line
-        for number in (signal.SIGTERM, signal.SIGINT):  # the command's own handlers mean the user
-            signal.signal(number, signal.SIG_DFL)
         os.setsid()
         with contextlib.suppress(AttributeError):  # Linux alone has it
             ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)

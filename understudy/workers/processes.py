@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import re
+import signal
 import threading
 import time
 from collections import deque
@@ -24,6 +25,7 @@ from understudy.workers.attempt import (
     attempt,
     line_of,
 )
+from understudy.workers.forking import held_back
 
 THREAD_SETTINGS = (
     "OMP_NUM_THREADS",
@@ -60,13 +62,18 @@ class Process:
         )
 
     def submit(self, *call: Any) -> "Future[Attempt]":
-        """Run one call there, in a new process if the last task killed the old one."""
-        try:
-            return self._pool.submit(*call)
-        except BrokenProcessPool:
-            self.close()
-            self._open()
-            return self._pool.submit(*call)
+        """Run one call there, in a new process if the last task killed the old one.
+
+        A terminal tells every process of Ctrl-C. It is this one's to end the others: they would
+        break off with a traceback each.
+        """
+        with held_back(signal.SIGINT):
+            try:
+                return self._pool.submit(*call)
+            except BrokenProcessPool:
+                self.close()
+                self._open()
+                return self._pool.submit(*call)
 
     def kill(self) -> None:
         """End what runs there, and be ready for the next task."""

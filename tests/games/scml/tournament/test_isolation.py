@@ -1,5 +1,7 @@
 """Agents that end, hang or spoil their process cost their own world and nobody else's."""
 
+from dataclasses import replace
+
 import pytest
 
 from understudy.data.own_code import refer
@@ -29,7 +31,7 @@ def world(theirs, *kinds):
         PlayerRef(kind, code=refer(f"{theirs}:{kind}")) if kind in kinds else PlayerRef(kind)
         for kind in names
     )
-    return BASE.__class__(**{**vars(BASE), "players": players})
+    return replace(BASE, players=players)
 
 
 def faults(plans):

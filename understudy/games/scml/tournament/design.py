@@ -9,6 +9,7 @@ turn: in every slot each of them plays once, all else equal. That makes their sc
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -38,7 +39,7 @@ MOST_CHAMPIONS = 15
 MOST_CONFIGS = 10**6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class WorldPlan:
     """A world to be played. Those of the same `seed` share configuration and background agents."""
 
@@ -286,10 +287,16 @@ class _Deck:
         return chosen
 
 
+@cache
+def _scripted(name: str) -> PlayerRef:
+    """One for all worlds: of millions of them, each would hold dozens of its own."""
+    return PlayerRef(name)
+
+
 def _rotations(
     tournament: Tournament, layout: _Layout, chosen: Sequence[PlayerRef], name: str, seed: int
 ) -> Iterator[WorldPlan]:
-    background = [PlayerRef(agent) for agent in layout.background]
+    background = [_scripted(agent) for agent in layout.background]
     for turn in range(len(chosen)):
         players = list(background)
         for index, slot in enumerate(layout.slots):
