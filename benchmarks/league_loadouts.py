@@ -1,36 +1,39 @@
-"""What a league is worth in the arena with loadouts: five ways, four hunters each.
+"""What a league is worth in the arena with loadouts: five ways, with the choice kept mixed or not.
 
-    python benchmarks/league_loadouts.py runs/loadouts --hunters runs/rushers,runs/kiters
+    understudy record arena:loadouts --out runs/loadouts --matches 2000 --seed 11
+    understudy record arena:loadouts --out runs/rushers --matches 1000 --seed 12 \\
+        --players rusher-steel,rusher-flame,rusher-frost
+    for run in loadouts rushers; do understudy encode arena:loadouts --out runs/$run; done
+    understudy train arena:loadouts imitate --out runs/loadouts
+    understudy train arena:loadouts imitate-quick --out runs/rushers
+    python benchmarks/league_loadouts.py runs/loadouts/models/imitate \\
+        runs/rushers/models/imitate-quick --out runs/worth
 
-RUN and the two runs of hunters hold a model `imitate` each, cloned from `expert`, from the three
-rushers and from the three kiters (docs/league.md has the commands). Runs what is missing and prints
-what came of all. It can be stopped at any moment; a league or a hunt that was stopped is done
-again. All it keeps is league-loadouts.jsonl: a line for every league, with the weights of its
-products, and for every hunt.
+Plays what is missing and prints what came of all; it can be stopped at any moment. All it keeps is
+league-loadouts.jsonl: a line for every league, with the weights of its mixture, and every hunt.
 
 Fixed before the runs
-  Figure: exploitability, the win rate (draws as half, 1,000 matches) of the strongest of four
-    approximate best responses of HUNT agent-steps each. `counter` begins as the target's main agent
-    with its choice moved to the loadout that is best against the product's; `imitation` with what
-    the league began from; `rusher` and `kiter` as clones of those, whom no league has ever met, and
-    are not held near to anybody. The strongest of four measured rates is somewhat too high, for all
-    ways alike.
+  Settings: `usual`, in which the entropy of the choice of a loadout counts as that of every other
+    head, per step, a hundredth of the others' for it is made once a match; `own`, in which it
+    counts 20 times per choice (of 0, 5 and 20 the one with which self-play of seed 0 stayed mixed).
+  Figure: what the best loadout wins against the product's choice of loadouts, exactly, by the
+    matrix of two experts (24,000 matches). An even choice gives 50, always the same one 66.4 %.
   Products: `last`, the main agent; `mixture`, the Nash mixture of what was kept, its MEMBERS
     likeliest. Of PSRO only the mixture is promised.
-  Budget: the same agent-steps in all for every way, ROUNDS times STEPS; nobody meets a script.
-  Pilot: seeds 0 and 1, six leagues of 16 M agent-steps. There a hunter that began as its target
-    never found another loadout, so `counter` took its place; nothing else was changed but the
-    number of steps, for want of time. The pilot's runs are no part of the figures.
-  Runs: as many of the seeds 100 to 107 as time allows, whole seeds only, looked at once. Runs
-    differ by 4 to 6 points (SD, in the arena without loadouts). With an SD of 5, Welch's test at
-    5 % finds in four cases of five a difference of 10.0 points by 5 runs a way, 9.0 by 6, 7.5 by 8,
-    4.8 by 18 (`power`). A loadout that is always the same is beaten by 16 points, a lean of 60 to
-    20 to 20 by 7: what would be worth a league is seen by 6 to 8, and less is not.
-  Comparison: means, unpaired, Welch's 95 % interval. League (last, mixture) and PSRO (mixture) are
-    shown to be exploited less where the intervals beside the same product of self-play and of
-    fictitious self-play both lie below 0.
-  Loadouts alone: what the best loadout wins against the product's shares, exactly, by the matrix of
-    two experts (24,000 matches). The same comparison of it is secondary.
+  Budget: ROUNDS times STEPS agent-steps in all for every way, from one clone; nobody meets a
+    script. That is little; the choice turns round in one or two rounds.
+  Comparison: means over seeds, unpaired, Welch's 95 % interval, each setting by itself. League
+    (last, mixture) and PSRO (mixture) are shown to be exploited less where the intervals beside the
+    same product of self-play and of fictitious self-play both lie below 0.
+  Runs: four seeds, 200 to 203, and 204 and 205 too if time allows, which is decided before anything
+    is looked at; whole seeds only. Pilot (seeds 0 to 3, other sizes among them): SD of the mixture's
+    figure up to 4 points for league and PSRO, under 1 for self-play and fictitious self-play, which
+    are 10 to 15 points above. With SDs of 4 and 1, Welch's test at 5 % finds in four cases of five
+    a difference of 8.2 points by 4 runs a way, 5.7 by 6 (`power`).
+  Hunters, second: in `usual`, against the mixtures of all but the magnet, the win rate (draws as
+    half, 1,000 matches) of the stronger of two approximate best responses of HUNT agent-steps:
+    `counter` begins as the target's likeliest member with its choice moved to the loadout that is
+    best against the mixture's; `rusher` as a clone of rushers, whom no league has met.
 """
 
 import argparse
@@ -39,150 +42,174 @@ import json
 import shutil
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from functools import cache, partial
-from multiprocessing import get_context
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from statistics import mean
+from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from scipy.special import stdtrit
 
+from understudy.data.arrays import Array
 from understudy.data.players import PlayerRef
 from understudy.data.stats import Estimate, student, welch
 from understudy.games.arena.family import load
 from understudy.games.arena.league import HUNTING
-from understudy.games.arena.loadouts.choice import chosen, circle, exploited
+from understudy.games.arena.loadouts.choice import chosen, exploited
 from understudy.games.arena.loadouts.matches import MOVES
-from understudy.games.arena.loadouts.recipes import league, sized
-from understudy.league.analysis.cyclicity import cyclicity
+from understudy.games.arena.loadouts.recipes import refine, sized
 from understudy.league.analysis.exploitability import BestResponse
 from understudy.league.analysis.summary import own_nash
+from understudy.league.interface import Improve
 from understudy.league.recipe import LeagueRecipe, with_baselines
 from understudy.league.rules import Overrides
 from understudy.league.season import Season
 from understudy.learn.policy import load_policy, save_policy
-from understudy.pipeline.league import play_pairings
+from understudy.pipeline import league_training
 
-SEEDS = range(100, 108)
-ROUNDS, STEPS, HUNT, MEMBERS = 8, 600_000, 500_000, 6
+SETTINGS: dict[str, dict[str, float]] = {"usual": {}, "own": {"loadout": 20.0}}
+SEEDS = range(200, 206)
+ROUNDS, STEPS, MATCHES, HUNT, MEMBERS = 8, 100_000, 20, 200_000, 6
 LINES = "league-loadouts.jsonl"
-TARGETS = ("last", "mixture")
-HUNTERS = ("counter", "imitation", "rusher", "kiter")
+PRODUCTS = ("last", "mixture")
+HUNTERS = ("counter", "rusher")
+HUNTED = ("league", "self-play", "fictitious", "psro")
 BASELINES = ("self-play", "fictitious")
 CHALLENGERS = (("league", "last"), ("league", "mixture"), ("psro", "mixture"))
 MATRIX = np.array([[0.5, 0.336, 0.664], [0.664, 0.5, 0.336], [0.336, 0.664, 0.5]])
-"""Win rates of the row's loadout where two experts play: `circle`, 8,000 matches a pair."""
+"""Win rates of the row's loadout where two experts play: `choice.circle`, 8,000 matches a pair."""
 FREE = Overrides(kl_scale=0.0, draw=-1.0, rate_end=0.0)
+Line = Mapping[str, Any]
 
 
 class Task(NamedTuple):
-    """A league, or a hunt of its product where it names one."""
+    """A league, or a hunt of its mixture where a hunter is named."""
 
+    setting: str
     way: str
     seed: int
-    target: str = ""
     hunter: str = ""
 
 
 class Given(NamedTuple):
     """What all tasks begin from."""
 
-    imitation: Path
-    rusher: Path
-    kiter: Path
-    out: Path
+    imitation: PlayerRef
+    rusher: PlayerRef
     scratch: str | None
-    scale: float
-    """Of all agent-steps; 1 but for a trial."""
 
 
-@cache
-def ways(scale: float = 1.0) -> dict[str, LeagueRecipe]:
-    steps = round(STEPS * scale)
-    found = with_baselines("league", sized("as docs/league.md advises", ROUNDS, steps, HUNT))
+def ways() -> dict[str, LeagueRecipe]:
+    """All at the same agent-steps."""
+    recipe = replace(sized("as docs/league.md advises", ROUNDS, STEPS, 0), matches=MATCHES)
+    found = with_baselines("league", recipe)
     return {name.removeprefix("league-"): recipe for name, recipe in found.items()}
 
 
 def main() -> None:
-    asked = arguments()
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("imitation", type=Path, help="the clone of the expert")
+    parser.add_argument("rusher", type=Path, help="the clone of rushers")
+    parser.add_argument("--out", default=Path("runs/worth"), type=Path)
+    parser.add_argument("--seconds", default=1e9, type=float, help="begin nothing after so many")
+    parser.add_argument("--seeds", default=[*SEEDS], type=lambda s: [*map(int, s.split(","))])
+    parser.add_argument("--settings", default=[*SETTINGS], type=lambda s: s.split(","))
+    parser.add_argument("--scratch", default=None, help="folder for leagues while they run")
+    asked = parser.parse_args()
     print(__doc__[__doc__.index("Fixed before the runs") :])
     asked.out.mkdir(parents=True, exist_ok=True)
-    folders = [run / "models" / "imitate" for run in (asked.run, *asked.hunters)]
-    given = Given(*folders, asked.out, asked.scratch, asked.scale)
-    run_all(given, asked)
-    lines = [line for line in read_lines(asked.out / LINES) if line["seed"] in asked.seeds]
-    print(report(lines))
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("run", type=Path)
-    parser.add_argument("--hunters", required=True, type=lambda s: [*map(Path, s.split(","))])
-    parser.add_argument("--out", default=Path("runs/loadouts"), type=Path)
-    parser.add_argument("--processes", default=1, type=int)
-    parser.add_argument(
-        "--seconds", default=1e9, type=float, help="begin nothing that would end later"
+    given = Given(
+        PlayerRef("imitation", asked.imitation), PlayerRef("rusher", asked.rusher), asked.scratch
     )
-    parser.add_argument("--seeds", default=[*SEEDS], type=lambda s: [*map(int, s.split(","))])
-    parser.add_argument("--scale", default=1.0, type=float, help="of all steps, for a trial")
-    parser.add_argument("--scratch", default=None, help="folder for leagues while they run")
-    return parser.parse_args()
+    begun, path = time.monotonic(), asked.out / LINES
+    for task in tasks(asked.settings, asked.seeds):
+        lines = read_lines(path)
+        if time.monotonic() - begun < asked.seconds and not any(of(line) == task for line in lines):
+            line = do(given, task, lines)
+            with path.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+            told = line["mean"] if task.hunter else line["by_loadout"]
+            print(f"{' '.join(map(str, task))} {told}, {line['cpu_seconds']:.0f} CPU s", flush=True)
+    print(report([line for line in read_lines(path) if line["seed"] in asked.seeds]))
+
+
+def tasks(settings: Sequence[str], seeds: Sequence[int]) -> Iterator[Task]:
+    """In order: seed by seed the leagues of a setting, then of the next, then the hunts."""
+    for setting in settings:
+        yield from (Task(setting, way, seed) for seed in seeds for way in ways())
+    if "usual" in settings:
+        hunts = [(seed, way, hunter) for seed in seeds for way in HUNTED for hunter in HUNTERS]
+        yield from (Task("usual", way, seed, hunter) for seed, way, hunter in hunts)
 
 
 # --- one task ------------------------------------------------------------------------------------
 
 
-def do(given: Given, task: Task, known: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What came of a task; `known` is the line of the league whose product is hunted."""
+def do(given: Given, task: Task, lines: Sequence[Line]) -> dict[str, Any]:
     begun = time.process_time()
     folder = Path(tempfile.mkdtemp(prefix="loadouts-", dir=given.scratch))
     try:
-        line = (
-            play_league(given, task, folder) if known is None else hunt(given, task, known, folder)
-        )
+        if task.hunter:
+            known = next(line for line in lines if of(line) == task._replace(hunter=""))
+            found = hunt(given, task, known, folder)
+        else:
+            found = play_league(given, task, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return {**task._asdict(), **line, "cpu_seconds": time.process_time() - begun}
+    return {**task._asdict(), **found, "cpu_seconds": time.process_time() - begun}
+
+
+def learning(setting: str) -> Improve:
+    """One training job of the setting, in smaller batches than usual: there are few steps."""
+    objective = replace(refine.objective, entropy_by_head=SETTINGS[setting])
+    recipe = replace(refine, objective=objective, rollouts=1, matches=256, learning_rate=4e-4)
+    return partial(league_training.train, recipe)
 
 
 def play_league(given: Given, task: Task, folder: Path) -> dict[str, Any]:
-    """A whole league; its products' shares and weights."""
-    game, hooks = load("loadouts"), league()
+    """A whole league; its products' shares, and the mixture's weights."""
+    game = load("loadouts")
+    hooks = game.league()
     season = Season(
         folder=folder / "league",
         game=game.name,
-        recipe=ways(given.scale)[task.way],
-        start=PlayerRef("imitation", given.imitation),
+        recipe=ways()[task.way],
+        start=given.imitation,
         scripted=(),
         results=game.results,
-        play=hooks.play or partial(play_pairings, game),
-        improve=hooks.improve,
+        play=hooks.play,
+        improve=learning(task.setting),
         seed=task.seed,
     )
     state = season.run()
+    likeliest = sorted(own_nash(state).items(), key=lambda one: -one[1])[:MEMBERS]
+    total = sum(share for _, share in likeliest)
     main = state.roster.mains()[0].version
-    nash = sorted(own_nash(state).items(), key=lambda one: -one[1])[:MEMBERS]
-    products = {"last": {main: 1.0}, "mixture": {n: s / sum(dict(nash).values()) for n, s in nash}}
+    products = {"last": {main: 1.0}, "mixture": {name: share / total for name, share in likeliest}}
     refs = {name: season.player_ref(name) for shares in products.values() for name in shares}
-    members = state.roster.members()
+    loadouts = {name: chosen(ref).tolist() for name, ref in refs.items()}
     return {
         "products": products,
-        "main": main,
-        "loadouts": {name: chosen(ref).tolist() for name, ref in refs.items()},
+        "loadouts": loadouts,
+        "by_loadout": {
+            name: exploited(MATRIX, carried(shares, loadouts)) for name, shares in products.items()
+        },
         "agent_steps": state.agent_steps,
-        "match_steps": state.match_steps,
-        "cyclic": cyclicity(state.payoff.points(members)).named("value"),
         "weights": {
-            name: {p.name: base64.b64encode(p.read_bytes()).decode() for p in weights_of(ref)}
-            for name, ref in refs.items()
-            if name != "imitation"
+            name: {
+                p.name: base64.b64encode(p.read_bytes()).decode() for p in weights_of(refs[name])
+            }
+            for name in products["mixture"]
         },
     }
+
+
+def carried(shares: Mapping[str, float], loadouts: Mapping[str, Sequence[float]]) -> Array:
+    """How often who draws one of these for every match takes each loadout."""
+    return np.array(sum(share * np.array(loadouts[name]) for name, share in shares.items()))
 
 
 def weights_of(player: PlayerRef) -> list[Path]:
@@ -190,39 +217,31 @@ def weights_of(player: PlayerRef) -> list[Path]:
     return sorted(player.weights.glob("weights.*"))
 
 
-def hunt(given: Given, task: Task, known: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """One approximate best response."""
-    game, hooks = load("loadouts"), league()
+def hunt(given: Given, task: Task, known: Line, folder: Path) -> dict[str, Any]:
+    """One approximate best response; it learns as usual, for it need not stay mixed."""
+    game = load("loadouts")
     for name, files in known["weights"].items():
         (folder / name).mkdir()
         for file, content in files.items():
             (folder / name / file).write_bytes(base64.b64decode(content))
-    own = PlayerRef("imitation", given.imitation)
-
-    def ref(name: str) -> PlayerRef:
-        return own if name == "imitation" else PlayerRef(name, folder / name)
-
-    shares = known["products"][task.target]
-    others = {"rusher": given.rusher, "kiter": given.kiter}
-    start = own
+    shares = known["products"]["mixture"]
+    start, overrides = given.rusher, FREE
     if task.hunter == "counter":
-        mixed = sum(share * np.array(known["loadouts"][name]) for name, share in shares.items())
-        best = int((MATRIX @ mixed).argmax())
-        start = PlayerRef("counter", carrying(ref(known["main"]), best, folder / "counter"))
-    elif task.hunter in others:
-        start = PlayerRef(task.hunter, others[task.hunter])
-    met = task.hunter in ("imitation", "counter")
+        best = int((MATRIX @ carried(shares, known["loadouts"])).argmax())
+        likeliest = PlayerRef("likeliest", folder / max(shares, key=lambda name: shares[name]))
+        start = PlayerRef("counter", carrying(likeliest, best, folder / "counter"))
+        overrides = replace(HUNTING, rate_end=0.0)
     found = BestResponse(
-        target={ref(name): share for name, share in shares.items()},
+        target={PlayerRef(name, folder / name): share for name, share in shares.items()},
         start=start,
-        imitation=own if met else start,
-        agent_steps=round(HUNT * given.scale),
-        overrides=Overrides(kl_scale=HUNTING.kl_scale, draw=-1.0, rate_end=0.0) if met else FREE,
+        imitation=given.imitation if task.hunter == "counter" else start,
+        agent_steps=HUNT,
+        overrides=overrides,
         matches=1_000,
         seed=task.seed,
         folder=folder / "hunt",
         results=game.results,
-    ).measure(hooks.improve, hooks.play or partial(play_pairings, game))
+    ).measure(learning("usual"), game.league().play)
     return {name: found[name] for name in ("mean", "low", "high", "agent_steps")}
 
 
@@ -239,83 +258,6 @@ def carrying(player: PlayerRef, loadout: int, out: Path) -> Path:
     return out
 
 
-# --- many ----------------------------------------------------------------------------------------
-
-
-def tasks(lines: Sequence[Mapping[str, Any]], seeds: Sequence[int]) -> Iterator[Task]:
-    """What can be done now, in order: by seed, leagues before the hunts of their products."""
-    done = {Task(*(line[name] for name in Task._fields)) for line in lines}
-    for seed in seeds:
-        for way in ways():
-            if (first := Task(way, seed)) not in done:
-                yield first
-                continue
-            for target in TARGETS:
-                for hunter in HUNTERS:
-                    if (then := Task(way, seed, target, hunter)) not in done:
-                        yield then
-
-
-def run_all(given: Given, asked: argparse.Namespace) -> None:
-    """Side by side; a line is written as soon as a task has ended."""
-    begun, lines = time.monotonic(), read_lines(given.out / LINES)
-    if next(tasks(lines, asked.seeds), None) is None:
-        return
-    with ProcessPoolExecutor(1, get_context("fork")) as alone:  # compiles for all, onto the disk
-        alone.submit(compiled, given).result()
-    print(f"compiled after {time.monotonic() - begun:.0f} s", flush=True)
-    longest = {False: 0.0, True: 0.0}  # seconds of a league, of a hunt
-    with ProcessPoolExecutor(asked.processes, get_context("fork")) as pool:
-        going: dict[Future[dict[str, Any]], tuple[Task, float]] = {}
-        while True:
-            left = asked.seconds - (time.monotonic() - begun)
-            busy = {task for task, _ in going.values()}
-            able = [
-                task
-                for task in tasks(lines, asked.seeds)
-                if task not in busy and 1.1 * longest[bool(task.target)] < left
-            ]
-            for task in able[: asked.processes - len(going)]:
-                future = pool.submit(do, given, task, league_of(task, lines))
-                going[future] = task, time.monotonic()
-            if not going:
-                return
-            for future in wait(going, return_when=FIRST_COMPLETED).done:
-                (task, since), line = going.pop(future), future.result()
-                hunts = bool(task.target)
-                longest[hunts] = max(longest[hunts], time.monotonic() - since)
-                lines.append(line)
-                with (given.out / LINES).open("a") as file:
-                    file.write(json.dumps(line) + "\n")
-                what = f"{' '.join(map(str, task))} {line.get('mean', '')}"
-                took, cpu = time.monotonic() - begun, line["cpu_seconds"]
-                print(f"{took:.0f} s: {what}, {cpu:.0f} CPU s", flush=True)
-
-
-def league_of(task: Task, lines: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The line of the league whose product a task hunts."""
-    wanted = task.way, task.seed, ""
-    same = (ln for ln in lines if (ln["way"], ln["seed"], ln["target"]) == wanted)
-    return next(same) if task.target else None
-
-
-def compiled(given: Given) -> None:
-    """A moment of everything."""
-    circle(matches=64)
-    one = PlayerRef("imitation", given.imitation)
-    with tempfile.TemporaryDirectory(dir=given.scratch) as folder:
-        BestResponse(
-            target={one: 1.0},
-            start=one,
-            imitation=one,
-            agent_steps=30_000,
-            matches=4,
-            seed=0,
-            folder=Path(folder) / "hunt",
-            results=load("loadouts").results,
-        ).measure(league().improve, partial(play_pairings, load("loadouts")))
-
-
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """All that has ended; a line that was cut says nothing."""
     found = []
@@ -327,94 +269,89 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return found
 
 
+def of(line: Line) -> Task:
+    return Task(*(line[name] for name in Task._fields))
+
+
 # --- what came of them ---------------------------------------------------------------------------
 
 
-def power(runs: int, sd: float) -> float:
-    """The difference that so many runs a way find in four cases of five, Welch's test at 5 %."""
-    degrees = 2 * runs - 2
-    return float((stdtrit(degrees, 0.975) + stdtrit(degrees, 0.8)) * sd * np.sqrt(2 / runs))
+def power(runs: int, one: float, other: float) -> float:
+    """The difference that so many runs a way find in four cases of five, given the two SDs."""
+    parts = [one**2 / runs, other**2 / runs]
+    degrees = sum(parts) ** 2 / sum(part**2 / (runs - 1) for part in parts)
+    return float((stdtrit(degrees, 0.975) + stdtrit(degrees, 0.8)) * np.sqrt(sum(parts)))
 
 
-def report(lines: Sequence[Mapping[str, Any]]) -> str:
-    matrix, lines = MATRIX, whole_seeds(lines)
-    parts = [f"Loadouts of two experts, win rates of the row's: {matrix.tolist()}\n"]
-    parts.append(
-        f"Found in four cases of five (SD 5 points): {power(8, 5):.1f} points by 8 runs a way\n"
-    )
-    told = []
-    for way in ways():
-        own = [line for line in lines if line["way"] == way and not line["target"]]
-        for target in TARGETS:
-            found = strongest(lines, way, target)
-            each = [hunted(lines, way, target, hunter) for hunter in HUNTERS]
-            if not found or not own:
-                continue
-            choice = [alone(line, target, matrix) for line in own]
-            told.append(
-                (
-                    way,
-                    target,
-                    str(len(found)),
-                    written(student(found)),
-                    *(f"{mean(one):.1%}" if one else "" for one in each),
-                    written(student(choice)),
-                    f"{mean(line['cyclic']['value'] for line in own):.0%}",
-                )
-            )
-    heads = ["way", "product", "runs", "strongest of four", *HUNTERS, "by loadout alone", "cyclic"]
-    parts.append(table(heads, told))
-    parts.append(
-        table(
-            ["product", "less", "exploitability", "exploited less", "by loadout alone"],
-            [*verdicts(lines)],
-        )
-    )
+def report(lines: Sequence[Line]) -> str:
+    """Of every setting the products by loadout, their comparison, and the hunts."""
+    parts = [f"SDs of 4 and 1 points: {power(4, 4, 1):.1f} by 4 runs, {power(6, 4, 1):.1f} by 6\n"]
+    for setting in SETTINGS:
+        if here := whole_seeds(lines, setting):
+            cells = [[way, *row(here, way)] for way in ways()]
+            heads = ["way", "runs", *PRODUCTS, "seed by seed: last", "mixture"]
+            parts += [f"\n{setting}: what the best loadout wins\n", table(heads, cells)]
+            heads = ["product", "less", "difference", "exploited less"]
+            parts.append(table(heads, [*verdicts(here, by_loadout)]))
+    if hunts := whole_hunts(lines):
+        parts.append("\nusual: the stronger of two hunters against the mixture\n")
+        cells = [[way, *hunted_row(hunts, way)] for way in HUNTED]
+        parts.append(table(["way", "runs", "stronger", *HUNTERS, "seed by seed"], cells))
+        challengers = [one for one in CHALLENGERS if one[1] == "mixture"]
+        told = verdicts(hunts, lambda lines, way, _: stronger(lines, way), challengers)
+        parts.append(table(["product", "less", "difference", "exploited less"], [*told]))
     return "\n".join(parts)
 
 
-def whole_seeds(lines: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Of seeds of which every way and every hunt has ended."""
-    each = len(ways()) * (1 + len(TARGETS) * len(HUNTERS))
-    count = Counter(line["seed"] for line in lines)
-    return [line for line in lines if count[line["seed"]] == each]
+def whole_seeds(lines: Sequence[Line], setting: str) -> list[Line]:
+    """The leagues of seeds of which all ways have ended."""
+    own = [line for line in lines if line["setting"] == setting and not line["hunter"]]
+    return [one for one in own if sum(o["seed"] == one["seed"] for o in own) == len(ways())]
 
 
-def verdicts(lines: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
-    for way, target in CHALLENGERS:
+def whole_hunts(lines: Sequence[Line]) -> list[Line]:
+    """The hunts of seeds of which all have ended."""
+    own, each = [line for line in lines if line["hunter"]], len(HUNTED) * len(HUNTERS)
+    return [one for one in own if sum(o["seed"] == one["seed"] for o in own) == each]
+
+
+def by_loadout(lines: Sequence[Line], way: str, product: str) -> list[float]:
+    return [line["by_loadout"][product] for line in lines if line["way"] == way]
+
+
+def row(lines: Sequence[Line], way: str) -> list[str]:
+    each = [by_loadout(lines, way, product) for product in PRODUCTS]
+    spread = [f"{written(student(found))}, SD {stdev(found):.1%}" for found in each if found[1:]]
+    return [str(len(each[0])), *spread, *(", ".join(f"{x:.1%}" for x in found) for found in each)]
+
+
+def hunted_row(lines: Sequence[Line], way: str) -> list[str]:
+    found = stronger(lines, way)
+    each = [
+        mean(ln["mean"] for ln in lines if (ln["way"], ln["hunter"]) == (way, hunter))
+        for hunter in HUNTERS
+    ]
+    seeds = ", ".join(f"{one:.1%}" for one in found)
+    return [str(len(found)), written(student(found)), *(f"{one:.1%}" for one in each), seeds]
+
+
+def stronger(lines: Sequence[Line], way: str) -> list[float]:
+    """The best hunter's win rate, seed by seed."""
+    own = [line for line in lines if line["way"] == way and line["hunter"]]
+    seeds = sorted({line["seed"] for line in own})
+    return [max(line["mean"] for line in own if line["seed"] == seed) for seed in seeds]
+
+
+def verdicts(
+    lines: Sequence[Line], figure: Any, challengers: Sequence[tuple[str, str]] = CHALLENGERS
+) -> Iterator[list[str]]:
+    for way, product in challengers:
         for other in BASELINES:
-            one, two = strongest(lines, way, target), strongest(lines, other, target)
+            one, two = figure(lines, way, product), figure(lines, other, product)
             if min(len(one), len(two)) > 1:
                 gap = welch(one, two)
-                choice = welch(*(by_loadout(lines, each, target) for each in (way, other)))
                 shown = "shown" if gap.high < 0 else "not shown"
-                told = written(gap, signed=True), shown, written(choice, signed=True)
-                yield f"{way}, {target}", f"{other}, {target}", *told
-
-
-def by_loadout(lines: Sequence[Mapping[str, Any]], way: str, target: str) -> list[float]:
-    return [alone(ln, target, MATRIX) for ln in lines if ln["way"] == way and not ln["target"]]
-
-
-def hunted(lines: Sequence[Mapping[str, Any]], way: str, target: str, hunter: str) -> list[float]:
-    wanted = (way, target, hunter)
-    return [ln["mean"] for ln in lines if (ln["way"], ln["target"], ln["hunter"]) == wanted]
-
-
-def strongest(lines: Sequence[Mapping[str, Any]], way: str, target: str) -> list[float]:
-    """Of every run whose four hunts have ended, the best hunter's win rate."""
-    found: dict[int, list[float]] = {}
-    for line in lines:
-        if (line["way"], line["target"]) == (way, target):
-            found.setdefault(line["seed"], []).append(line["mean"])
-    return [max(rates) for rates in found.values() if len(rates) == len(HUNTERS)]
-
-
-def alone(line: Mapping[str, Any], target: str, matrix: Any) -> float:
-    """What the best loadout wins against the product's shares."""
-    shares = line["products"][target]
-    mixed = sum(share * np.array(line["loadouts"][name]) for name, share in shares.items())
-    return exploited(matrix, mixed)
+                yield [f"{way}, {product}", other, written(gap, signed=True), shown]
 
 
 def written(found: Estimate, *, signed: bool = False) -> str:
