@@ -25,8 +25,8 @@ Fixed before the runs
   Comparison: means over seeds, unpaired, Welch's 95 % interval, each setting by itself. League
     (last, mixture) and PSRO (mixture) are shown to be exploited less where the intervals beside the
     same product of self-play and of fictitious self-play both lie below 0.
-  Runs: four seeds, 200 to 203, and 204 and 205 too if time allows, which is decided before anything
-    is looked at; whole seeds only. Pilot (seeds 0 to 3, other sizes among them): SD of the mixture's
+  Runs: four seeds, 200 to 203, and 204 and 205 too if time allows, decided before anything is
+    looked at; whole seeds only. Pilot (seeds 0 to 3, other sizes among them): SD of the mixture's
     figure up to 4 points for league and PSRO, under 1 for self-play and fictitious self-play, which
     are 10 to 15 points above. With SDs of 4 and 1, Welch's test at 5 % finds in four cases of five
     a difference of 8.2 points by 4 runs a way, 5.7 by 6 (`power`).
