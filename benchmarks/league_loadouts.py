@@ -27,9 +27,10 @@ Fixed before the runs
     same product of self-play and of fictitious self-play both lie below 0.
   Runs: four seeds, 200 to 203, and 204 and 205 too if time allows, decided before anything is
     looked at; whole seeds only. Pilot (seeds 0 to 3, other sizes among them): SD of the mixture's
-    figure up to 4 points for league and PSRO, under 1 for self-play and fictitious self-play, which
-    are 10 to 15 points above. With SDs of 4 and 1, Welch's test at 5 % finds in four cases of five
-    a difference of 8.2 points by 4 runs a way, 5.7 by 6 (`power`).
+    figure about 1 point for PSRO (50.6, 52.2), 6 for the league (56.1, 65.0), under 1 for self-play
+    and fictitious self-play (66). With SDs of 4 and 1, Welch's test at 5 % finds in four cases of
+    five a difference of 8.2 points by 4 runs a way, 5.7 by 6 (`power`): enough for PSRO, if it does
+    as in the pilot, not for the league.
   Hunters, second: in `usual`, against the mixtures of all but the magnet, the win rate (draws as
     half, 1,000 matches) of the stronger of two approximate best responses of HUNT agent-steps:
     `counter` begins as the target's likeliest member with its choice moved to the loadout that is
