@@ -20,11 +20,16 @@ SUMMARY = {
 
 def test_it_names_the_strongest_and_what_it_wins():
     assert strongest(SUMMARY)[0] == "main from itself"
-    told = verdict(SUMMARY)
+    told = verdict({**SUMMARY, "exact": {}})
     assert told.startswith("main-004 beats clone, which all began as, 80 % [70, 90]; ")
     assert "strongest of 2" in told and "from the main agent itself) wins 60 % [50, 70]" in told
-    assert "exact best answer wins 65.3 % against the main agent" in told
     assert "in circles (cyclic share 50 % [30, 70])" in told
+
+
+def test_the_exact_best_answer_takes_the_place_of_learnt_ones():
+    told = verdict(SUMMARY)
+    assert "; the exact best answer wins 65.3 % against the main agent; players" in told
+    assert "best responses" not in told
 
 
 def test_what_is_not_known_is_not_told():

@@ -168,7 +168,7 @@ def test_a_best_response_is_shown_from_its_targets_side(folder):
     assert "30.0\u00a0% <small>25.0\u00a0% to 35.0\u00a0%</small>" in html
     assert [e.text for e in found(html, "row-label")][:2] == [
         "worst past, least of 2; 20 matches",
-        "best response; 5,000 agent-steps, 400 matches",
+        "best response, from the start; 5 k agent-steps",
     ]
 
 

@@ -44,3 +44,11 @@ def test_a_difference_is_told_with_its_interval(beside, theirs, word):
     told = worth(folder, summary("ByRole", 0.55))
     assert f"exploited less by {100 * (theirs - 0.55):+.0f} points" in told
     assert told.partition(": ")[2].startswith(word)
+
+
+def test_where_exploitability_is_exact_it_is_that_which_is_compared(beside):
+    folder, put = beside
+    put("alone", {**summary("SelfPlay", 0.50), "exact": {"main agent": 0.7}})
+    told = worth(folder, {**summary("ByRole", 0.55), "exact": {"main agent": 0.62}})
+    assert "the exact best answer wins +8.0 points less against it" in told
+    assert "One run of each" in told and "worth it" not in told

@@ -10,6 +10,7 @@ from understudy.data.arrays import Array
 from understudy.data.players import PlayerRef
 from understudy.errors import InputError
 from understudy.games.two_player.hosted import HostedEnv, Picture, Pictured
+from understudy.games.two_player.replay import begun
 from understudy.pipeline.game import Live, Seats
 from understudy.report.page import asset
 
@@ -47,30 +48,16 @@ class PlainLive:
         self.refs = [PlayerRef(own) if ref is None else ref for ref in seats.players]
         self.people = [slot for slot, ref in enumerate(seats.players) if ref is None]
         self.over = False
-        self._env = plain.make(1, 0.0)
+        self._env, self._shown = begun(plain, self.seed)
         seeds = np.array([self.seed], np.int64)
-        self._env.reset(_HERE, seeds)
         self._choosers: dict[int, Callable[[Observation, Array, int], None]] = {
             slot: plain.chooser(ref, self._env, seeds, np.eye(2, dtype=bool)[[slot]])
             for slot, ref in enumerate(self.refs)
             if slot not in self.people
         }
-        self._shown, self._is_beside = self._to_show()
         self._seen = self._env.observe()
         self._rows: list[tuple[Array, ...]] = []
         self._score, self._is_cut = 0.0, False
-
-    def _to_show(self) -> tuple[Any, bool]:
-        """What can show the match: it itself, or where it is but looked up, the same beside it."""
-        env: Any = self._env
-        if isinstance(env, HostedEnv):
-            return env.matches[0], False
-        make = getattr(self.plain.make, "match", None)
-        if make is None:
-            return None, False
-        beside = make()
-        beside.reset(self.seed)
-        return beside, True
 
     @property
     def _seat(self) -> int:
@@ -121,7 +108,7 @@ class PlainLive:
         for slot, choose in self._choosers.items():
             choose(self._seen, _HERE, slot)
         before = [part[0].copy() for part in (*self._seen, self._env.chosen)]
-        if self._is_beside:
+        if self._shown is not None and not isinstance(self._env, HostedEnv):
             self._shown.step(self._env.chosen[0])
         result = self._env.step()
         self._rows.append((*before, result.reward[0].copy()))

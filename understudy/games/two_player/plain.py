@@ -84,6 +84,7 @@ def plain_game(
         summarise=plain.summarise,
         recipes=recipes,
         panels=plain.panels,
+        replay=plain.replay,
         live=plain.live,
         read_logs=plain.read_logs,
         league=None if league is None else partial(plain.league, league),
@@ -311,6 +312,12 @@ class Plain:
         from understudy.games.two_player.live import plain_live
 
         return plain_live(self)
+
+    def replay(self, run: Run, match: str) -> str:
+        """A page of one recorded match."""
+        from understudy.games.two_player.replay import match_page
+
+        return match_page(self, run, match)
 
     def read_logs(self, given: Path) -> Iterable[Awaited]:
         """Recordings from logs of other origin."""

@@ -15,7 +15,7 @@ def verdict(summary: Values) -> str:
     pair = main["name"], start["name"]
     met = [one for one in summary["win_rates"] if (one["player"], one["opponent"]) == pair]
     parts = [f"{main['name']} {_strength(met[0], start['name'])}" if met else main["name"]]
-    parts += filter(None, [_weakness(summary), _exactly(summary), _cyclic(summary)])
+    parts += filter(None, [_exactly(summary) or _weakness(summary), _cyclic(summary)])
     return "; ".join(parts) + "."
 
 
@@ -56,7 +56,7 @@ def _cyclic(summary: Values) -> str:
     if known["high"] < 0.1:
         return f"ratings explain who beats whom (cyclic share {share}): self-play may do as well"
     if known["low"] > 0.1:
-        return f"players beat each other in circles (cyclic share {share}): what leagues are for"
+        return f"players beat each other in circles (cyclic share {share}): play their Nash mixture"
     return f"how cyclic its players are is open (share {share})"
 
 

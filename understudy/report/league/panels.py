@@ -105,9 +105,7 @@ def _overview(name: str, folder: Path, state: Values, summary: Values) -> Panel:
         facts.append((f"exact best answer against the {product}", f"{rate:.1%}"))
     mains, fresh = summary["minimum_win_rate"], summary["best_response"]
     rows = [_worst(_label("worst past", main, mains), past) for main, past in mains.items() if past]
-    rows += [
-        _against(_label("best response", target, fresh), found) for target, found in fresh.items()
-    ]
+    rows += [_against(f"best response, {_begun(target)}", found) for target, found in fresh.items()]
     weak = _rates(rows, "How often the main agent wins against those that tell of its weakness")
     history = charts.line_chart(
         {
@@ -135,7 +133,7 @@ def _overview(name: str, folder: Path, state: Values, summary: Values) -> Panel:
         "(relative population performance). The least win rate is that against the past self the "
         "main agent does worst against, among a few equally far apart: at first there are fewer. "
         "An approximate best response meets only its target, for a fixed number of agent-steps; "
-        "it begins with the imitation or as the main agent itself. Intervals hold 95 %."
+        "it begins as all did (the start) or as the main agent itself. Intervals hold 95 %."
     )
     html = charts.tiles(facts) + _named(weak, history)
     found = _finding(folder, summary)
@@ -313,6 +311,11 @@ def _named(*figures: str) -> str:
     return f'<div class="named">{"".join(figures)}</div>'
 
 
+def _begun(target: str) -> str:
+    """Where the best response to a main agent began, as `pipeline.league` names them."""
+    return "from the main agent" if target.endswith(" from itself") else "from the start"
+
+
 def _label(name: str, of: str, among: Mapping[str, object]) -> str:
     """A name, and of whom, where there are several."""
     return f"{name}: {of}" if len(among) > 1 else name
@@ -332,7 +335,7 @@ def _worst(label: str, found: Values) -> charts.Interval:
 
 def _against(label: str, fresh: Values) -> charts.Interval:
     """An approximate best response's win rate, from the side of its target."""
-    words = f"{label}; {fresh['agent_steps']:,} agent-steps, {fresh['matches']:,} matches"
+    words = f"{label}; {fresh['agent_steps'] / 1000:,.0f} k agent-steps"
     return charts.Interval(words, *(1 - fresh[key] for key in ("mean", "high", "low")))
 
 

@@ -26,6 +26,8 @@ def worth(folder: Path, summary: Summary) -> str:
     steps = summary["agent_steps"]
     told = [
         _beside(f"{name} ({other['agent_steps']:,} agent-steps to {steps:,})", mine, theirs)
+        if (exact := _exactly(summary, other)) is None
+        else f"Beside {name} the exact best answer wins {exact:+.1f} points less against it."
         for name, other in _others(folder)
         if other.get("way") in WITHOUT
         and _alike(steps, other["agent_steps"])
@@ -48,6 +50,12 @@ def _others(folder: Path) -> list[tuple[str, Summary]]:
             if known := read_json(LeagueFolder(other).summary, LeagueSummary, cure):
                 found.append((other.name, known))
     return found
+
+
+def _exactly(mine: Summary, theirs: Summary) -> float | None:
+    """How many points less the best answer wins against the one's main agent; None: not known."""
+    known = [(one.get("exact") or {}).get("main agent") for one in (theirs, mine)]
+    return None if None in known else 100 * (known[0] - known[1])
 
 
 def _strongest(summary: Summary) -> Summary | None:
