@@ -54,8 +54,8 @@ def _others(folder: Path) -> list[tuple[str, Summary]]:
 
 def _exactly(mine: Summary, theirs: Summary) -> float | None:
     """How many points less the best answer wins against the one's main agent; None: not known."""
-    known = [(one.get("exact") or {}).get("main agent") for one in (theirs, mine)]
-    return None if None in known else 100 * (known[0] - known[1])
+    one, other = ((each.get("exact") or {}).get("main agent") for each in (mine, theirs))
+    return None if one is None or other is None else 100 * (float(other) - float(one))
 
 
 def _strongest(summary: Summary) -> Summary | None:
