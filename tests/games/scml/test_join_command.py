@@ -21,15 +21,17 @@ def test_layers_trained_apart_are_joined_and_play(tmp_path):
         f"train scml l3 {QUICK}",
         f"train scml l4 {QUICK}",
         "join scml l2 l3 l4",
-        "compete scml joined Penguin --configs 2 --steps 6 --keep 0 --quiet --workers 0",
+        "join scml l2 l3 l4 --thrifty joined --name both",
+        "compete scml joined both Penguin --configs 2 --steps 6 --keep 0 --quiet --workers 0",
     ):
         done = understudy(command, "--out", run)
         assert done.code == 0, f"{command}: {done.err}"
     (results,) = (run / "results").iterdir()
     told = json.loads((results / "strength.json").read_text())
-    assert "joined" in json.dumps(told)
+    assert {"joined", "both"} <= {row["player"] for row in told["players"]}
     before = contents(run / "models" / "joined")
     assert understudy("join scml l2 l3 l4", "--out", run).code == 0
     assert contents(run / "models" / "joined") == before
     assert_refused(understudy("join scml l2 l2 l4", "--out", run, "--fresh"), "l3")
+    assert_refused(understudy("join scml l2 l3 l4 --thrifty l3 --fresh", "--out", run), "layer l4")
     assert_refused(understudy("join scml l2 l3 l5", "--out", run), "l5")
