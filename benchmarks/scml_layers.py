@@ -7,7 +7,8 @@ that of HRL-XF as shipped, in the same factory of the same compiled world with t
 Student's 95 % interval over worlds; of all places in the chain, and of each. A world is an official
 draw whose competitors are Penguin, AS0, Steward and TunedSteward; one of them gives its factory
 away. The block of worlds has chosen nothing: weights, temperatures and Steward's numbers come from
-others. L1 and both Stewards play in the same factory beside.
+others. HRL's weights for thrifty buyers stay out. L1 and both Stewards play in the same factory
+beside.
 
 Changes: goals zero; another day's goals of the same place in the chain. L4's scores: its teacher's;
 dealt out anew at random; dealt out by price; equals in random order instead of by name. L3: the
@@ -25,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from understudy.data.arrays import Array, Float32s, Floats, Ints
+from understudy.games.scml.agent.checkpoint import read_checkpoint
 from understudy.games.scml.agent.l3_offers import TENTHS, UNITS
 from understudy.games.scml.agent.l4_priorities import (
     CLOSE,
@@ -32,7 +34,7 @@ from understudy.games.scml.agent.l4_priorities import (
     priorities,
     teacher_scores,
 )
-from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy, policy_of
+from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy
 from understudy.games.scml.batch.learnt.policy import ManyDecisions, OfferNetwork
 from understudy.games.scml.batch.observe import Questions
 from understudy.games.scml.batch.setup import Seat
@@ -187,7 +189,7 @@ class Guarded(Network):
 
 def variants() -> dict[str, ManyDecisions]:
     """HRL-XF by what is changed of it."""
-    policy = policy_of(SHIPPED)
+    policy = HRLPolicy(read_checkpoint(SHIPPED).with_thrifty(None))
     likeliest = copy.copy(policy)
     likeliest.about = replace(policy.about, offer_temperature=0.0)
     return {

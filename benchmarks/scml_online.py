@@ -4,10 +4,11 @@
         [--purpose report --seed 7] [--fields official,champions,clones,conserved] [--habits]
         [--places first,middle,last]
 
-Statistic, fixed before the run: the mean over worlds of a player's score less that of --base, in
-the same factory of the same compiled world with the same dice, with Student's interval over worlds
-(99 %, or --confidence); of all places in the chain, and of each. Blocks of worlds are numbered by
-purpose (`fields.block_of`): those that choose weights and those that are reported share none.
+Statistic, fixed before the run: the mean over worlds of a player's score less that of --base (or
+of several in turn), in the same factory of the same compiled world with the same dice, with
+Student's interval over worlds (99 %, or --confidence); of all places in the chain, and of each.
+Blocks of worlds are numbered by purpose (`fields.block_of`): those that choose weights and those
+that are reported share none.
 
 Fields: `official` draws, competitors Penguin, AS0, Steward and TunedSteward; `champions`, these
 four alone; `clones`, the same with every other rival a clone of HorizonAware; `conserved`, official
@@ -89,7 +90,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--model", action="append", default=[], help="NAME=PATH of weights")
     parser.add_argument("--players", default="Steward,HRL", help="names with commas between")
-    parser.add_argument("--base", default="Steward")
+    parser.add_argument("--base", default="Steward", help="whose scores are compared with")
     parser.add_argument("--fields", default=",".join(FIELDS))
     parser.add_argument(
         "--places", default=",".join(PLACES), help="where the factory lies, in turn"
@@ -109,7 +110,8 @@ def main() -> None:
             print(f"\n{field}, {wanted.purpose} {wanted.seed}, {wanted.worlds} worlds\n")
             scores = {name: one.scores for name, one in zip(names, found, strict=True)}
             places = [PLACES[level] for level in found[0].levels]
-            print(*comparison_lines(scores, wanted.base, places, wanted.confidence), sep="\n")
+            for base in wanted.base.split(","):
+                print(*comparison_lines(scores, base, places, wanted.confidence), "", sep="\n")
             if wanted.habits:
                 print("", *habit_lines(names, found), sep="\n")
             print(f"\n{time.perf_counter() - begun:.0f} s", flush=True)

@@ -30,7 +30,6 @@ from understudy.games.scml.agent.policy import (
     HRL,
     SHIPPED,
     SHIPPED_ONESHOT,
-    VARIANTS,
     HRLPolicy,
 )
 from understudy.games.scml.domain import RULES
@@ -85,7 +84,7 @@ def export_submission(weights: Path, out: Path, name: str) -> Submission:
 
 def weights_named(run: Run, model: str) -> Path:
     """The weights that a person means: of the package by name, a model of the run, or a path."""
-    shipped = {HRL: SHIPPED, f"{HRL}-oneshot": SHIPPED_ONESHOT, **VARIANTS, **CLONES}
+    shipped = {HRL: SHIPPED, f"{HRL}-oneshot": SHIPPED_ONESHOT, **CLONES}
     if model in shipped:
         return shipped[model]
     return Path(model) if Path(model).is_file() else run.find_model(model)

@@ -11,7 +11,7 @@ from understudy.data.players import PlayerRef
 from understudy.data.runs import WEIGHTS
 from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import Checkpoint, read_checkpoint, write_checkpoint
-from understudy.games.scml.agent.policy import CLONE, CLONES, SHIPPED, VARIANTS
+from understudy.games.scml.agent.policy import CLONE, CLONES, SHIPPED
 from understudy.games.scml.batch.learnt.policy import ManyDecisions
 from understudy.games.scml.engine.config import draw
 from understudy.games.scml.engine.world import World
@@ -104,7 +104,7 @@ def test_learnt_players_decide_as_hosted_ones(tmp_path, track):
     if track == "std":
         learnt += [
             model(tmp_path / "warm", response_temperature=0.7),
-            *map(PlayerRef, (*VARIANTS, *CLONES)),
+            *map(PlayerRef, CLONES),
         ]
     native = map(PlayerRef, catalogue.BACKGROUND_AGENTS[track])
     among = [*learnt, PlayerRef("L1"), *native]

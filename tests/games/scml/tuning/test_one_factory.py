@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from understudy.games.scml.agent.policy import SHIPPED, policy_of
+from understudy.games.scml.agent.checkpoint import read_checkpoint
+from understudy.games.scml.agent.policy import SHIPPED, HRLPolicy
 from understudy.games.scml.batch.learnt.policy import ManyDecisions
 from understudy.games.scml.batch.setup import Seat
 from understudy.games.scml.batch.worlds import Worlds
@@ -14,7 +15,7 @@ from understudy.games.scml.tuning.report import comparison_lines
 from understudy.games.scml.tuning.trials import RIVALS, layout, scores_in_hands, worlds_of
 
 BENCHMARKS = Path(__file__).parents[4] / "benchmarks"
-POLICY = policy_of(SHIPPED)
+POLICY = HRLPolicy(read_checkpoint(SHIPPED).with_thrifty(None))
 
 
 @pytest.fixture(scope="module")

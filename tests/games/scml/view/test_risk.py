@@ -13,7 +13,7 @@ from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import read_checkpoint, write_checkpoint
 from understudy.games.scml.agent.hrl import HRLAgent, L1Agent
 from understudy.games.scml.agent.l1_safety import RemainingCapacity
-from understudy.games.scml.agent.policy import SHIPPED
+from understudy.games.scml.agent.policy import CLONE
 from understudy.games.scml.domain import LINES, RISK, SafetySettings
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.play import play
@@ -96,13 +96,13 @@ def test_a_risk_is_a_chance(risk):
 
 
 def test_weights_play_with_the_risk_they_were_trained_with_and_the_audit_shows_it(tmp_path):
-    shipped = read_checkpoint(SHIPPED)
+    shipped = read_checkpoint(CLONE)
     assert shipped.about.risk == 0.0  # files of before say nothing of it
     bold = tmp_path / "bold.safetensors"
     write_checkpoint(bold, replace(shipped, about=replace(shipped.about, risk=0.4)))
     assert read_checkpoint(bold).about.risk == 0.4
     for simulator in ("engine", "batch"):
-        calm, risky = (sales(PlayerRef("x", path), simulator) for path in (SHIPPED, bold))
+        calm, risky = (sales(PlayerRef("x", path), simulator) for path in (CLONE, bold))
         assert calm["unsafe"] == 0 < risky["unsafe"]
         assert risky["over_lines"] == 0
 

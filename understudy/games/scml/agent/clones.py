@@ -1,16 +1,10 @@
-"""HRL-XF with other weights than HRL's: champions that it was cloned from, and variants of itself.
+"""HRL-XF with weights that were cloned from champions.
 
 `python benchmarks/scml_clones.py` says how far a clone is from its original.
 """
 
 from understudy.games.scml.agent.hrl import HRLAgent
-from understudy.games.scml.agent.policy import CLONES, VARIANTS
-
-
-class HRLGuided(HRLAgent):
-    """HRL after it imitated HorizonAware's clone at the first level among champions."""
-
-    checkpoint = VARIANTS["HRLGuided"]
+from understudy.games.scml.agent.policy import CLONES
 
 
 class HorizonAwareClone(HRLAgent):

@@ -26,16 +26,14 @@ from understudy.games.scml.view.turns import Turns
 _WEIGHTS: Final = Path(__file__).parent / "weights"
 SHIPPED: Final = _WEIGHTS / "hrl-xf.safetensors"
 SHIPPED_ONESHOT: Final = _WEIGHTS / "hrl-xf-oneshot.safetensors"
-"""Come with the package, for Standard and OneShot worlds."""
+"""Come with the package, for Standard and OneShot worlds. The first has weights of its own for a
+first level with thrifty buyers (`by_field.py`): they imitate HorizonAware's clone there."""
 CLONE: Final = _WEIGHTS / "hrl-xf-clone.safetensors"
 """The clone of Steward that SHIPPED has learnt on from by play."""
 CLONE_ONESHOT: Final = _WEIGHTS / "hrl-xf-oneshot-clone.safetensors"
 """The clone of Matcher that SHIPPED_ONESHOT has learnt on from by play."""
 HRL: Final = "HRL"
 """Who plays with them, by name."""
-VARIANTS: Final[Mapping[str, Path]] = {"HRLGuided": _WEIGHTS / "hrl-xf-guided.safetensors"}
-"""HRL that learnt on another way, for Standard worlds. HRLGuided has imitated HorizonAware's clone
-at the first level among champions: stronger there, a little weaker elsewhere."""
 CLONES: Final[Mapping[str, Path]] = {
     "HorizonAwareClone": _WEIGHTS / "horizon-aware-clone.safetensors",
 }
@@ -199,14 +197,14 @@ def shipped_for(horizon: int) -> Path:
 
 def learnt_players(horizon: int) -> tuple[str, ...]:
     """Who plays with weights of the package in worlds with such a horizon, by name."""
-    return (HRL,) if horizon == RULES["oneshot"].horizon else (HRL, *VARIANTS, *CLONES)
+    return (HRL,) if horizon == RULES["oneshot"].horizon else (HRL, *CLONES)
 
 
 def packaged(name: str, horizon: int) -> Path | None:
     """The weights of the package that a player decides by; None: by none."""
     if name not in learnt_players(horizon):
         return None
-    return shipped_for(horizon) if name == HRL else {**VARIANTS, **CLONES}[name]
+    return shipped_for(horizon) if name == HRL else CLONES[name]
 
 
 def policy_of(path: Path) -> HRLPolicy:

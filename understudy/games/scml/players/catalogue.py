@@ -77,7 +77,6 @@ OURS: dict[Track, dict[str, str]] = {
         "TunedSteward": "understudy.games.scml.players.steward.TunedSteward",
         **LEARNT,
         "L1Risk": "understudy.games.scml.agent.hrl.L1RiskAgent",
-        "HRLGuided": "understudy.games.scml.agent.clones.HRLGuided",
         "HorizonAwareClone": "understudy.games.scml.agent.clones.HorizonAwareClone",
         "SafePenguin": "understudy.games.scml.players.safety_wrapper.SafePenguin",
     },

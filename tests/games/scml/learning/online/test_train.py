@@ -54,7 +54,7 @@ def job(folder: Path) -> TrainingJob:
 
 
 def weights(path: Path) -> dict[str, np.ndarray]:
-    layers = read_checkpoint(path).layers
+    layers = read_checkpoint(path).with_thrifty(None).layers
     return {f"{layer}.{n}": v for layer, one in layers.items() for n, v in one.items()}
 
 

@@ -13,7 +13,6 @@ from understudy.games.scml.agent.policy import (
     CLONES,
     SHIPPED,
     SHIPPED_ONESHOT,
-    VARIANTS,
     HRLPolicy,
 )
 from understudy.games.scml.domain import RULES
@@ -26,7 +25,6 @@ PACKAGED: Final = {
     "clone": CLONE,
     "shipped-oneshot": SHIPPED_ONESHOT,
     "clone-oneshot": CLONE_ONESHOT,
-    **VARIANTS,
     **CLONES,
 }
 """Weights that come with the package: those that play, the clone they began with, and clones of

@@ -109,7 +109,9 @@ class OnlineTraining:
     """A learner with a folder: plays, learns, and can be stopped at any time."""
 
     def __init__(self, settings: OnlineSettings, start: Checkpoint, job: TrainingJob) -> None:
-        self.settings, self.start, self.job = settings, start.needs("l3", "l4"), job
+        # What is learnt is one set of weights: `join scml --thrifty` puts two together.
+        start = start.needs("l3", "l4").with_thrifty(None)
+        self.settings, self.start, self.job = settings, start, job
         taken = start.about.risk if settings.risk is None else settings.risk
         self.about = replace(start.about, risk=SafetySettings(risk=taken).risk)
         self.device = usable_device(job.device)
