@@ -1,6 +1,6 @@
 """One page for all games, ways and seeds of league_exact.py and league_loadouts.py.
 
-python benchmarks/league_ladder.py --exact runs/exact --loadouts runs/loadouts --out ladder.html
+python benchmarks/league_ladder.py --exact runs/exact --loadouts runs/worth --out ladder.html
 """
 
 import argparse
@@ -14,6 +14,7 @@ import league_loadouts as loadouts
 from understudy.data.files import write_text
 from understudy.data.stats import student
 from understudy.report import charts
+from understudy.report.charts.axis import Unit
 from understudy.report.page import Panel, page
 
 Rows = Sequence[Mapping[str, Any]]
@@ -22,15 +23,16 @@ Rows = Sequence[Mapping[str, Any]]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--exact", default=Path("runs/exact"), type=Path)
-    parser.add_argument("--loadouts", default=Path("runs/loadouts"), type=Path)
+    parser.add_argument("--loadouts", default=Path("runs/worth"), type=Path)
     parser.add_argument("--out", default=Path("ladder.html"), type=Path)
     asked = parser.parse_args()
     rows = exact.read_rows(asked.exact / exact.ROWS)
     lines = loadouts.read_lines(asked.loadouts / loadouts.LINES)
-    panels = [exact_panel(game, rows) for game in exact.GAMES if any_of(rows, game)]
+    panels = [overview_panel(rows, lines)]
+    panels += [exact_panel(game, rows) for game in exact.GAMES if any_of(rows, game)]
     panels += [calibration_panel(rows)] if rows else []
-    panels += [loadouts_panel(lines)] if lines else []
-    runs = len(rows) + sum(not line["target"] for line in lines)
+    panels += loadouts_panels(lines)
+    runs = len(rows) + sum(not line["hunter"] for line in lines)
     title = f"{runs} runs of {len(exact.ways('circle:0.8'))} ways; less exploited is better"
     write_text(asked.out, page("What a league is worth", title, panels))
     print(f"{asked.out}: {len(panels)} panels of {runs} runs")
@@ -40,40 +42,73 @@ def any_of(rows: Rows, game: str) -> bool:
     return any(row["game"] == game for row in rows)
 
 
+def overview_panel(rows: Rows, lines: Rows) -> Panel:
+    """A row for each game, a column for each way: last and mixture, means over seeds."""
+    ways = [*exact.ways("circle:0.8")]
+    figures: dict[str, dict[str, list[float]]] = {}
+    for game in exact.GAMES:
+        for way in ways if any_of(rows, game) else ():
+            found = [exact.values(game, rows_of(rows, game), way, p) for p in ("last", "mixture")]
+            figures.setdefault(game, {})[way] = [mean_of(values) for values in found if values]
+    for setting in loadouts.SETTINGS:
+        here = loadouts.whole_seeds(lines, setting)
+        for way in loadouts.ways() if here else ():
+            found = [loadouts.by_loadout(here, way, product) for product in loadouts.PRODUCTS]
+            figures.setdefault(f"arena:loadouts, {setting}", {})[way] = [*map(mean_of, found)]
+    told, best = [], []
+    for game, of_ways in figures.items():
+        form = "{:.3f}" if rows_of(rows, game) and not game.startswith("circle") else "{:.1%}"
+        cells = ["; ".join(form.format(one) for one in of_ways.get(way, ())) for way in ways]
+        told.append([game, *cells])
+        lasting = {way: found[0] for way, found in of_ways.items() if found}
+        best.append(f"{min(lasting, key=lambda way: lasting[way])} in {game}")
+    note = (
+        "last main agent; Nash mixture of what was kept. Circles and loadouts: what the best "
+        "answer, or loadout, wins; others: exploitability in the game's coin. Empty: not run."
+    )
+    finding = f"Whose last main agent is exploited least: {'; '.join(best)}"
+    table = charts.table(("game", *ways), told)
+    return Panel("All games", table, note, wide=True, finding=finding)
+
+
+def rows_of(rows: Rows, game: str) -> Rows:
+    return [row for row in rows if row["game"] == game]
+
+
 def exact_panel(game: str, rows: Rows) -> Panel:
     """Every product of every way, over seeds and seed by seed."""
-    here = [row for row in rows if row["game"] == game]
+    here = rows_of(rows, game)
     circle = game.startswith("circle")
     found = {
-        f"{way}, {product}": exact.values(game, here, way, product)
+        f"{way}: {product}": exact.values(game, here, way, product)
         for product in exact.PRODUCTS
         for way in exact.ways(game)
     }
+    cell = "{:.1%}" if circle else "{:.3f}"
+    what = "What the exact best answer wins" if circle else "Exploitability, in the game's coin"
+    chart = ranked(found, what, "percent" if circle else "number")
+    seeds = sorted({row["seed"] for row in here})
+    table = charts.table(
+        ("seed", *exact.ways(game)), [[seed, *seed_cells(game, here, seed, cell)] for seed in seeds]
+    )
+    note = (
+        "95 % by Student over seeds, which share nothing. last: the main agent; mixture: the Nash "
+        "mixture of all that was kept; even: every kept main agent alike. The table has last / "
+        "mixture / even of every run."
+    )
+    return Panel(game, f"{chart}{table}", note, wide=True)
+
+
+def ranked(found: Mapping[str, Sequence[float]], what: str, unit: Unit) -> str:
+    """Means with intervals, the least exploited first."""
     whiskers = [
         charts.Interval(name, *student(values).plain())
         for name, values in sorted(found.items(), key=lambda one: mean_of(one[1]))
         if values
     ]
-    what = "win rate of the exact best answer" if circle else "exploitability, in the game's coin"
-    chart = charts.interval_chart(
-        whiskers, title=f"{what}, means over seeds", unit="percent" if circle else "number"
-    )
-    seeds = sorted({row["seed"] for row in here})
-    cell = "{:.1%}" if circle else "{:.3f}"
-    table = charts.table(
-        ("seed", *(f"{way}: {' / '.join(exact.PRODUCTS)}" for way in exact.ways(game))),
-        [[seed, *seed_cells(game, here, seed, cell)] for seed in seeds],
-    )
-    best, worst = whiskers[0], whiskers[-1]
-    ends = (cell.format(one.value) for one in (best, worst))
-    told = "{}: least exploited is {} ({}), most {} ({})".format(
-        game, *(part for pair in zip((best.label, worst.label), ends, strict=True) for part in pair)
-    )
-    note = (
-        "95 % by Student over seeds, which share nothing. last: the main agent; mixture: the "
-        + ("Nash mixture of all that was kept; even: every kept main agent alike.")
-    )
-    return Panel(game, f'<div class="named">{chart}</div>{table}', note, wide=True, finding=told)
+    title = f"{what}, means over seeds: less is better"
+    chart = charts.interval_chart(whiskers, title=title, unit=unit)
+    return f'<div class="named">{chart}</div>'
 
 
 def mean_of(values: Sequence[float]) -> float:
@@ -100,52 +135,52 @@ def calibration_panel(rows: Rows) -> Panel:
     return Panel("Best responses by learning", charts.table(heads, told), note, wide=True)
 
 
-def loadouts_panel(lines: Rows) -> Panel:
-    """The arena with loadouts: the strongest of four hunters, over seeds and seed by seed."""
-    ways = [*loadouts.ways()]
-    pairs = [(way, target) for target in loadouts.TARGETS for way in ways]
-    whiskers = [
-        charts.Interval(f"{way}, {target}", *student(found).plain())
-        for way, target in pairs
-        if (found := loadouts.strongest(lines, way, target))
-    ]
-    chart = charts.interval_chart(
-        sorted(whiskers, key=lambda one: one.value or 0.0),
-        title="Win rate of the strongest of four approximate best responses, means over seeds",
-        unit="percent",
-    )
-    table = charts.table(
-        ("way", "seed", "product", *loadouts.HUNTERS, "loadouts: steel, flame, frost"),
-        [
+def loadouts_panels(lines: Rows) -> list[Panel]:
+    """The arena with loadouts, a panel a setting: what the best loadout wins, by way and seed."""
+    panels = []
+    for setting in loadouts.SETTINGS:
+        here = loadouts.whole_seeds(lines, setting)
+        if not here:
+            continue
+        found = {
+            f"{way}: {product}": loadouts.by_loadout(here, way, product)
+            for product in loadouts.PRODUCTS
+            for way in loadouts.ways()
+        }
+        chart = ranked(found, "What the best loadout wins", "percent")
+        rows = [
             (
                 way,
                 line["seed"],
-                target,
-                *hunts(lines, way, line["seed"], target),
-                carried(line, target),
+                *(f"{line['by_loadout'][product]:.1%}" for product in loadouts.PRODUCTS),
+                *(carried(line, product) for product in loadouts.PRODUCTS),
+                *hunts(lines, line),
             )
-            for way, target in pairs
-            for line in lines
-            if line["way"] == way and not line["target"]
-        ],
-    )
-    return Panel("arena:loadouts", f'<div class="named">{chart}</div>{table}', wide=True)
+            for way in loadouts.ways()
+            for line in here
+            if line["way"] == way
+        ]
+        choices = [f"{product} carries" for product in loadouts.PRODUCTS]
+        heads = ("way", "seed", *loadouts.PRODUCTS, *choices, *loadouts.HUNTERS)
+        note = (
+            "What the best loadout wins against the product's own choice: 50 % where it is even, "
+            "66.4 % where it is always the same. carries: steel, flame, frost. Then the win rates "
+            "of best responses by learning against the mixture, where they were trained."
+        )
+        html = f"{chart}{charts.table(heads, rows)}"
+        panels.append(Panel(f"arena:loadouts, {setting}", html, note, wide=True))
+    return panels
 
 
-def hunts(lines: Rows, way: str, seed: int, target: str) -> list[str]:
-    found = {
-        line["hunter"]: f"{line['mean']:.1%}"
-        for line in lines
-        if (line["way"], line["seed"], line["target"]) == (way, seed, target)
-    }
-    return [found.get(hunter, "not run") for hunter in loadouts.HUNTERS]
+def hunts(lines: Rows, league: Mapping[str, Any]) -> list[str]:
+    """What each hunter wins against a league's mixture; nothing where none was trained."""
+    wanted = loadouts.of(league)
+    found = {loadouts.of(line): f"{line['mean']:.1%}" for line in lines if line["hunter"]}
+    return [found.get(wanted._replace(hunter=hunter), "") for hunter in loadouts.HUNTERS]
 
 
-def carried(line: Mapping[str, Any], target: str) -> str:
-    shares = line["products"][target]
-    mixed = [
-        sum(share * line["loadouts"][name][k] for name, share in shares.items()) for k in range(3)
-    ]
+def carried(line: Mapping[str, Any], product: str) -> str:
+    mixed = loadouts.carried(line["products"][product], line["loadouts"])
     return ", ".join(f"{one:.0%}" for one in mixed)
 
 
