@@ -40,7 +40,10 @@ def match_page(plain: "Plain", run: Run, match: str) -> str:
         told = f"{names[score < 0]} wins"
     moments = "".join(_moments(plain, outline["seed"], names, steps))
     html = f'<ol class="moments" start="0">{moments}</ol>'
-    note = "A number is a step; whoever had nothing to choose in it is left out."
+    note = (
+        "What is shown is what the one who chooses saw; numbers on a board are the planes of that, "
+        "which usually begin with its own. Whoever had nothing to choose is left out."
+    )
     about = f"{told}; {outline['steps']} steps, {outline['ending']}"
     panel = Panel(match, html, note, head=_STYLE, wide=True, finding=about)
     return page(f"{names[0]} against {names[1]}", run.title, [panel])

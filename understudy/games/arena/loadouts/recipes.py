@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 imitate = replace(imitate_small, decisions=MOVES, statistic=None, steps=3_000)
-refine = replace(refine_ppo, decisions=MOVES, make=LoadoutArena, start="imitate")
+refine = replace(
+    refine_ppo,
+    decisions=MOVES,
+    make=LoadoutArena,
+    start="imitate",
+    # Chosen once a match, it would settle on one loadout, which the next one beats.
+    objective=replace(refine_ppo.objective, entropy_by_head={"loadout": 20.0}),
+)
 RECIPES: "Final[Mapping[str, Recipe]]" = {
     "imitate": imitate,
     "imitate-quick": replace(imitate_quick, decisions=MOVES, statistic=None),
