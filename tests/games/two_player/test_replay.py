@@ -31,7 +31,7 @@ def test_every_choice_is_told_with_what_its_player_knew(tmp_path):
     page = game(Nim).replay(run, match["match"])
     winner = match["player_0"] if match["score"] > 0 else match["player_1"]
     assert f"{winner} wins; {match['steps']} steps" in text(page)
-    assert page.count("chooses") == match["steps"]  # in nim one after the other
+    assert page.count("</b> chooses <b>") == match["steps"]  # in nim one after the other
 
 
 def test_a_game_with_words_of_its_own_is_told_in_them(tmp_path):
