@@ -12,6 +12,7 @@ import json
 import resource
 import tempfile
 import time
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,8 @@ def main() -> None:
     source = read_tables(options.data) if options.data else generate(World(), 1000)
     batches = [batch.tables for batch in source]
     matches = sum(len(tables["matches"]) for tables in batches)
-    known = team_rating.strengths(r for tables in batches for r in team_rating.results_of(tables))
+    results = (team_rating.results_of(tables["matches"]) for tables in batches)
+    known = team_rating.strengths(chain.from_iterable(results))
     whole = timed(lambda: [encode(tables, known) for tables in batches])
     ours = timed(lambda: [some_features(tables) for tables in batches])
     theirs = timed(lambda: [pandas_features(tables) for tables in batches])

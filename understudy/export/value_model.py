@@ -3,8 +3,9 @@
     value.json   columns: features, scale, factor, weights; constants; what each feature is
     score.py     chances from features, with numpy alone; others can be written from value.json
 
-A column is the sum of some features times `scale` times a `factor` of the minute t; the log odds
-that Radiant wins are the sum of columns times their weights, plus the constant.
+A column is the sum of some features times `scale` times a `factor` of the minute t and of all
+gold earned; the log odds that Radiant wins are the sum of columns times their weights, plus the
+constant.
 """
 
 import json
@@ -22,7 +23,7 @@ from understudy.games.dota.value.checkpoint import MODEL_FILE, NAMES, ValueModel
 from understudy.games.dota.value.symmetric import RANKS
 from understudy.versions import versions
 
-FORMAT = 2
+FORMAT = 3
 SCORER = "score.py"
 JSON_FILE = "value.json"
 _SCORER = Path(__file__).parent / "templates" / "dota" / f"{SCORER}.txt"
@@ -41,17 +42,9 @@ def _of_lead(name: str) -> dict[str, _Column]:
     return {
         name: _Column(lead, 0.001),
         f"{name} x time": _Column(lead, 0.001, "min(t,60)/30"),
-        f"{name} / time": _Column(lead, 0.001, "1/max(t,1)"),
+        f"{name} / root of all gold": _Column(lead, 0.001, "1/sqrt(max(all_gold/1000,1))"),
         f"{name} / root of time": _Column(lead, 0.001, "1/sqrt(max(t,1))"),
         f"{name} change": _Column(change, 0.001),
-    }
-
-
-def _of_strength(name: str, feature: str) -> dict[str, _Column]:
-    return {
-        name: _Column((feature,)),
-        f"{name} early": _Column((feature,), factor="exp(-t/15)"),
-        f"{name} x time": _Column((feature,), factor="min(t,60)/30"),
     }
 
 
@@ -60,8 +53,9 @@ _MADE: Mapping[str, _Column] = {
     **_of_lead("xp"),
     "towers": _Column(("towers_1", "towers_2", "towers_3", "towers_4")),
     "barracks": _Column(("barracks_melee", "barracks_range")),
-    **_of_strength("strength", "strength_teams"),
-    **_of_strength("heroes", "strength_heroes"),
+    "strength": _Column(("strength_teams",)),
+    "strength early": _Column(("strength_teams",), factor="exp(-t/15)"),
+    "strength x time": _Column(("strength_teams",), factor="min(t,60)/30"),
     "experience": _Column(("strength_experience",)),
     "experience early": _Column(("strength_experience",), factor="exp(-t/15)"),
     **{
@@ -105,6 +99,7 @@ def described(model: ValueModel, mark: str) -> dict[str, Any]:
         "patches": list(model.patches),
         "trained_between": {name: list(pair) for name, pair in model.feature_ranges.items()},
         "t": "minutes since the horn: the feature t_min",
+        "all_gold": "gold earned by all ten: the feature gold_total",
         "columns": [
             {
                 "name": name,

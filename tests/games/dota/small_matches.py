@@ -106,7 +106,7 @@ def made_up(matches, seed=3, **world):
 
 def known_of(tables):
     """The strength before each match, by the others."""
-    return team_rating.strengths(team_rating.results_of(tables))
+    return team_rating.strengths(team_rating.results_of(tables["matches"]))
 
 
 def samples_from(tables, horizon=180):

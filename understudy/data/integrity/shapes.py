@@ -75,14 +75,13 @@ class ValueWeights(TypedDict):
 
 
 class TeamRatings(TypedDict):
-    """How strong Dota's teams and heroes are: mean, variance, last result, matches of each."""
+    """How strong Dota's teams are: mean, variance, last result, matches of each."""
 
     format: int
     until: int
     matches: int
     settings: dict[str, float]
     teams: dict[str, list[float]]
-    heroes: dict[str, list[float]]
 
 
 # --- Leagues -------------------------------------------------------------------------------------

@@ -117,12 +117,12 @@ def test_strength_rests_on_matches_that_had_ended():
 
 
 def rows(tables):
-    return list(team_rating.results_of(tables))
+    return list(team_rating.results_of(tables["matches"]))
 
 
 def test_strength_of_a_winner_grows_and_is_symmetric():
     def result(k, won, teams):
-        return team_rating.Result(k, 10_000 * k, 10_000 * k + 2000, won, teams, (0,) * 10)
+        return team_rating.Result(k, 10_000 * k, 10_000 * k + 2000, won, teams)
 
     results = [result(k, True, (1, 2)) for k in range(5)] + [result(9, True, (2, 1))]
     known = team_rating.strengths(results)

@@ -137,28 +137,27 @@ def test_what_is_put_together_costs_its_parts_alone():
     assert found["bought_smoke_of_deceit"].tolist() == [0, 0, 2, 2]
 
 
-def test_heroes_are_added_up_and_the_same_lineup_twice_is_even():
-    match = small_match(minutes=1)
+def test_heroes_count_for_their_side_and_the_same_lineup_twice_is_even():
+    match = small_match(minutes=1)  # heroes 1 to 10
     found = group("heroes", small_timeline(match))
     known = facts.heroes()
-    speed = [known[number].numbers["move_speed"] for number in range(1, 11)]
-    assert found["hero_move_speed"] == pytest.approx(sum(speed[:5]) - sum(speed[5:]))
-    carries = ["Carry" in known[number].roles for number in range(1, 11)]
-    assert found["hero_carry"] == pytest.approx(sum(carries[:5]) - sum(carries[5:]))
+    for number in range(1, 12):
+        name = known[number].key.removeprefix("npc_dota_")
+        assert found[name].tolist() == [(number <= 5) - (5 < number <= 10)] * 2
     for slot in range(10):
         match["players"][slot]["hero_id"] = slot % 5 + 1
     assert not any(values.any() for values in group("heroes", small_timeline(match)).values())
 
 
-def test_a_stranger_among_heroes_counts_as_the_mean_of_all():
+@pytest.mark.parametrize("stranger", [0, 24, 999])  # nobody, a number between, a later hero
+def test_a_hero_that_is_not_known_is_nobody(stranger):
+    assert stranger not in facts.heroes()
     match = small_match(minutes=1)
     for slot in range(10):
-        match["players"][slot]["hero_id"] = 0
-    match["players"][0]["hero_id"] = 2
+        match["players"][slot]["hero_id"] = stranger
+    match["players"][7]["hero_id"] = 2
     found = group("heroes", small_timeline(match))
-    strengths = [hero.numbers["base_str"] for hero in facts.heroes().values()]
-    own = facts.heroes()[2].numbers["base_str"]
-    assert found["hero_base_str"][0] == pytest.approx(own - np.mean(strengths))
+    assert {name: v.tolist() for name, v in found.items() if v.any()} == {"hero_axe": [-1, -1]}
 
 
 @pytest.mark.parametrize("name", features.GROUPS)

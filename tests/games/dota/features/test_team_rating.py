@@ -9,49 +9,42 @@ from tests.games.dota.small_matches import known_of, made_up, small_match, small
 from understudy.data import shards
 from understudy.games.dota.features import kept_ratings, team_rating
 from understudy.games.dota.features.team_rating import DAY, Ratings, Result, Strength, strengths
-from understudy.games.dota.sources.tables import MATCHES, PLAYERS
-
-NOBODY = (0,) * 10
+from understudy.games.dota.sources.tables import MATCHES
 
 
-def result(number, won=True, teams=(1, 2), heroes=NOBODY, day=None):
+def result(number, won=True, teams=(1, 2), day=None):
     start = round(DAY * (number if day is None else day))
-    return Result(number, start, start + 2000, won, teams, heroes)
+    return Result(number, start, start + 2000, won, teams)
 
 
 def test_one_result_moves_means_as_a_filter_of_independent_parts_does():
     """m + P h (y - h m) / (h P h + noise), and the diagonal of P - P h h P / (...)."""
-    heroes = (11, 12, 0, 14, 15, 21, 22, 23, 24, 25)
-    ratings = Ratings(noise=3.0, hero_variance=0.2)
-    ratings.learn(result(1, True, heroes=heroes))
-    who = [("team", 1), ("team", 2), *(("hero", number) for number in heroes if number)]
-    sign = np.array([1, -1, 1, 1, 1, 1, -1, -1, -1, -1, -1], float)
-    prior = np.diag([1.0, 1.0] + [0.2] * 9)
+    ratings = Ratings(noise=3.0, team_variance=0.8, fading=0.0)
+    ratings.learn(result(1, True))
+    sign, prior = np.array([1.0, -1.0]), 0.8 * np.eye(2)
     gain = prior @ sign / (sign @ prior @ sign + 3.0)
-    assert [ratings.mean[key] for key in who] == pytest.approx(gain)
+    assert [ratings.mean[key] for key in (1, 2)] == pytest.approx(gain)
     after = np.diag(prior - np.outer(gain, sign @ prior))
-    assert [ratings.variance[key] for key in who] == pytest.approx(after)
-    mean, covariance = (
-        gain,
-        np.diag(after),
-    )  # what parts share is left out: a filter of the diagonal
-    ratings.learn(result(1, False, heroes=heroes))
+    assert [ratings.variance[key] for key in (1, 2)] == pytest.approx(after)
+    # What parts share is left out: a filter of the diagonal.
+    mean, covariance = gain, np.diag(after)
+    ratings.learn(result(1, False))
     gain = covariance @ sign / (sign @ covariance @ sign + 3.0)
     expected = mean + gain * (-1 - sign @ mean)
-    assert [ratings.mean[key] for key in who] == pytest.approx(expected)
+    assert [ratings.mean[key] for key in (1, 2)] == pytest.approx(expected)
 
 
 def test_days_without_a_match_make_a_team_less_sure_up_to_a_limit():
     ratings = Ratings(fading=0.01)
     ratings.learn(result(1, day=0))
-    held = ratings.variance["team", 1]
+    held = ratings.variance[1]
     ratings.learn(result(2, teams=(3, 4), day=20))
-    assert ratings.variance["team", 1] == held
+    assert ratings.variance[1] == held
     aged = held + 0.2
     ratings.learn(result(3, teams=(1, 5), day=20))
-    assert ratings.variance["team", 1] == pytest.approx(aged - aged**2 / (aged + 1.0 + 4.0))
+    assert ratings.variance[1] == pytest.approx(aged - aged**2 / (aged + 1.0 + 4.0))
     ratings.learn(result(4, teams=(1, 6), day=9000))
-    assert ratings.variance["team", 1] == pytest.approx(1.5 - 1.5**2 / (1.5 + 1.0 + 4.0))
+    assert ratings.variance[1] == pytest.approx(1.5 - 1.5**2 / (1.5 + 1.0 + 4.0))
 
 
 TEAMS = st.tuples(st.integers(1, 4), st.integers(1, 4))
@@ -69,7 +62,7 @@ def test_the_order_of_results_does_not_matter_and_sides_are_alike(games, rng):
     turned = strengths([r._replace(won=not r.won, teams=r.teams[::-1]) for r in results])
     for number, strength in known.items():
         assert turned[number].teams == pytest.approx(-strength.teams)
-        assert turned[number][2:4] == pytest.approx(strength[2:4])
+        assert turned[number][1:3] == pytest.approx(strength[1:3])
         assert turned[number].experience == pytest.approx(-strength.experience)
 
 
@@ -88,7 +81,7 @@ def test_a_team_against_itself_or_nobody_teaches_nothing_of_teams():
         ratings = Ratings()
         ratings.learn(result(1, teams=teams))
         assert not ratings.mean
-        assert ratings.before(result(2, teams=teams)) == Strength(0.0, 0.0, 2.0, 0.0)
+        assert ratings.before(result(2, teams=teams)) == Strength(0.0, 2.0, 0.0)
 
 
 def test_a_match_counts_from_its_last_second_on():
@@ -98,14 +91,6 @@ def test_a_match_counts_from_its_last_second_on():
     ]
     known = strengths([first, *begun])
     assert [known[k].games for k in (1, 2, 3, 4)] == [0, 0, 1, 1]
-
-
-def test_heroes_that_win_strengthen_whoever_has_them():
-    won = tuple(range(1, 11))
-    known = strengths([result(k, True, (None, None), won) for k in range(6)])
-    grown = [known[k].heroes for k in range(6)]
-    assert grown[0] == 0 and (np.diff(grown) > 0).all()
-    assert all(known[k].teams == 0 and known[k].games == 0 for k in range(6))
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -123,10 +108,9 @@ def test_a_survey_over_shards_knows_what_other_shards_tell(tmp_path):
     numbers = tables["matches"]["match_id"].to_numpy()
     parts = {"00001": numbers[::2], "00002": numbers[1::2]}
     for key, chosen in parts.items():
-        for table in (MATCHES, PLAYERS):
-            rows = tables[table.name]
-            kept = np.flatnonzero(np.isin(rows["match_id"].to_numpy(), chosen))
-            shards.write_shard(shards.shard_path(tmp_path, table, key), rows.take(kept))
+        rows = tables[MATCHES.name]
+        kept = np.flatnonzero(np.isin(rows["match_id"].to_numpy(), chosen))
+        shards.write_shard(shards.shard_path(tmp_path, MATCHES, key), rows.take(kept))
     found = kept_ratings.survey(tmp_path, list(parts))
     known = {}
     for key, chosen in parts.items():
@@ -138,7 +122,7 @@ def test_a_survey_over_shards_knows_what_other_shards_tell(tmp_path):
 
 def test_features_are_the_same_at_every_minute_and_nothing_special_for_a_stranger():
     match = small_timeline(small_match(1, minutes=6), small_match(2, minutes=9))
-    found = team_rating.features(match, {2: Strength(0.5, -0.1, 1.2, 7.0)})
+    found = team_rating.features(match, {2: Strength(0.5, 1.2, 7.0)})
     assert found["strength_teams"].tolist() == [0.0] * 7 + [0.5] * 10
     assert found["strength_unsure"].tolist() == [2.0] * 7 + [1.2] * 10
-    assert found["strength_heroes"][-1] == -0.1 and found["strength_games"][-1] == 7
+    assert found["strength_games"][-1] == 7

@@ -142,7 +142,7 @@ def test_the_seeds_three_tables_are_enough(tables, tmp_path):
     [batch] = read_tables(folder)
     assert batch.missing["matches without events"] == len(outline)
     assert "matches without matches" not in batch.missing
-    known = {number: Strength(0.0, 0.0, 1.0, 0.0) for number in outline["match_id"].to_pylist()}
+    known = {number: Strength(0.0, 1.0, 0.0) for number in outline["match_id"].to_pylist()}
     whole = encode(tables, known)["value"]
     alone = encode(found, known)["value"]
     assert len(alone) == len(whole) > 0

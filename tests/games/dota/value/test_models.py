@@ -19,7 +19,7 @@ from understudy.games.dota.value.linear import (
     seven,
     standard_errors,
 )
-from understudy.games.dota.value.symmetric import MAJOR, MINOR, Symmetric, sum_of, symmetric
+from understudy.games.dota.value.symmetric import HEROES, MAJOR, MINOR, Symmetric, sum_of, symmetric
 from understudy.games.dota.value.trees import ODD, V0, V1, Boosted, Trees
 
 
@@ -130,13 +130,16 @@ def test_symmetric_columns_by_hand():
         towers_4=-1,
         barracks_melee=1,
         strength_teams=0.5,
+        gold_total=64_000,
         kills=7,
+        hero_axe=-1,
     )
-    names = (*MAJOR, *MINOR)
+    names = (*MAJOR, *MINOR, *HEROES)
     found = dict(zip(names, symmetric(row)[0].tolist(), strict=True))
-    assert [found[name] for name in MAJOR[:5]] == pytest.approx([2, 2 * 16 / 30, 1 / 8, 0.5, 0.5])
+    assert [found[name] for name in MAJOR[:5]] == pytest.approx([2, 2 * 16 / 30, 0.25, 0.5, 0.5])
     assert [found[name] for name in MAJOR[5:10]] == [0] * 5
     assert found["towers"] == 1 and found["barracks"] == 1 and found["kills"] == 7
+    assert [name for name in HEROES if found[name]] == ["hero_axe"] and found["hero_axe"] == -1
     early = 0.5 * np.exp(-16 / 15)
     assert found["strength early"] == pytest.approx(early) and found["strength"] == 0.5
     assert sum_of(row, ("towers_1", "kills")).tolist() == [9]
@@ -144,7 +147,8 @@ def test_symmetric_columns_by_hand():
 
 def test_every_symmetric_column_turns_with_the_sides(samples):
     np.testing.assert_allclose(symmetric(swapped(samples)), -symmetric(samples), atol=1e-5)
-    assert not {*MINOR} & EVEN and len({*MAJOR, *MINOR}) == len(MAJOR) + len(MINOR)
+    every = (*MAJOR, *MINOR, *HEROES)
+    assert not {*MINOR, *HEROES} & EVEN and len({*every}) == len(every)
     assert {*V0} < {*V1} <= {*ALL_NAMES} and not {*ODD} & EVEN
     assert not [name for name in V0 if "change" in name]
 

@@ -203,7 +203,7 @@ def test_recipes_tell_their_settings_apart():
 def test_a_regression_on_few_matches_does_not_run_away():
     """Where a whole step of Newton's method overshoots, shorter ones are taken."""
     (batch,) = generate(World(patches=(56, 57, 58)), 150)
-    known = team_rating.strengths(team_rating.results_of(batch.tables))
+    known = team_rating.strengths(team_rating.results_of(batch.tables["matches"]))
     rows = encode(batch.tables, known)["value"]
     whole = samples_of({name: rows[name].to_numpy() for name in rows.column_names})
     few = whole.of(np.unique(whole.match_id)[:90]).begun()

@@ -143,7 +143,8 @@ def _from_file(path: Path, ratings: strength.Ratings | None) -> MatchContext:
         words += batch.rejected
         if len(minutes := batch.tables["state_team_minute"]):
             number = minutes["match_id"][0].as_py()
-            (own,) = (one for one in strength.results_of(batch.tables) if one.number == number)
+            results = strength.results_of(batch.tables["matches"])
+            (own,) = (one for one in results if one.number == number)
             known = kept_ratings.strength_in(ratings, own) if ratings else None
             return _context_of(batch.tables, number, known)
     raise InputError(words[0] if words else f"{path} holds no match")

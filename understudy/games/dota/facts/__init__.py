@@ -1,7 +1,7 @@
 """Facts about heroes, items, patches and places, as small tables beside this file.
 
 Source: `dotaconstants` 10.8.0 of the OpenDota project (MIT licence), which reads the game's own
-files; `make.py` made them. Patches go up to 7.41; costs and hero numbers are those of 7.41.
+files; `make.py` made them. Patches go up to 7.41; costs are those of 7.41.
 `places.csv` is ours: about where things are on the map from 7.38 on.
 """
 
@@ -16,16 +16,11 @@ from understudy.errors import InputError
 
 @dataclass(frozen=True)
 class Hero:
-    """What the game's designers set of a hero."""
+    """What a hero is called."""
 
     number: int
     key: str
     name: str
-    attribute: str
-    melee: bool
-    roles: tuple[str, ...]
-    numbers: dict[str, float]
-    """base_str, str_gain, attack_range, move_speed …"""
 
 
 @dataclass(frozen=True)
@@ -53,19 +48,8 @@ class Patch:
 @cache
 def heroes() -> dict[int, Hero]:
     """By number. A hero of a later patch is not among them."""
-    by_number = {}
-    for row in _rows("heroes.csv"):
-        rest = list(row)[6:]
-        by_number[int(row["id"])] = Hero(
-            int(row["id"]),
-            row["key"],
-            row["name"],
-            row["attribute"],
-            row["melee"] == "1",
-            tuple(row["roles"].split()),
-            {name: float(row[name]) for name in rest},
-        )
-    return by_number
+    rows = _rows("heroes.csv")
+    return {int(row["id"]): Hero(int(row["id"]), row["key"], row["name"]) for row in rows}
 
 
 @cache

@@ -13,11 +13,6 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-NUMBERS = (
-    *("base_health", "base_mana", "base_armor", "base_attack_min", "base_attack_max"),
-    *("base_str", "base_agi", "base_int", "str_gain", "agi_gain", "int_gain"),
-    *("attack_range", "attack_rate", "move_speed"),
-)
 
 
 def make(build: Path, out: Path = HERE) -> None:
@@ -25,19 +20,8 @@ def make(build: Path, out: Path = HERE) -> None:
     heroes = sorted(_read(build / "heroes.json").values(), key=lambda hero: hero["id"])
     _write(
         out / "heroes.csv",
-        ("id", "key", "name", "attribute", "melee", "roles", *NUMBERS),
-        (
-            (
-                hero["id"],
-                hero["name"],
-                hero["localized_name"],
-                hero["primary_attr"],
-                int(hero["attack_type"] == "Melee"),
-                " ".join(hero["roles"]),
-                *(hero[name] for name in NUMBERS),
-            )
-            for hero in heroes
-        ),
+        ("id", "key", "name"),
+        ((hero["id"], hero["name"], hero["localized_name"]) for hero in heroes),
     )
     items = sorted(_read(build / "items.json").items(), key=lambda item: item[1]["id"])
     _write(

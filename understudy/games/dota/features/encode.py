@@ -29,7 +29,7 @@ def names_of(group: str) -> tuple[str, ...]:
 
 
 def _columns() -> tuple[Column, ...]:
-    counts = frozenset(features.item_names())
+    counts = frozenset((*features.item_names(), *features.hero_names()))
     return (
         Column("match_id", pa.int64(), "which match"),
         Column("patch", pa.int64(), "to slice by, never a feature"),
@@ -45,7 +45,7 @@ def _columns() -> tuple[Column, ...]:
     )
 
 
-VALUE = Table("dota", "value", 2, "understudy encode dota", _columns())
+VALUE = Table("dota", "value", 3, "understudy encode dota", _columns())
 
 
 def all_features(match: Timeline, known: Mapping[int, team_rating.Strength]) -> dict[str, Any]:

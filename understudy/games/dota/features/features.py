@@ -215,32 +215,24 @@ def _whole_costs() -> dict[str, float]:
     return {key: float(item.cost) for key, item in facts.items().items()}
 
 
-ROLES = ("Carry", "Support", "Nuker", "Disabler", "Jungler", "Durable", "Escape", "Pusher")
-HERO_NUMBERS = (
-    *("base_armor", "base_attack_max", "base_str", "base_agi", "base_int"),
-    *("str_gain", "agi_gain", "int_gain", "attack_range", "attack_rate", "move_speed"),
-)
-
-
 def heroes(match: Timeline) -> Features:
-    """What the designers gave each side's five, added up; an unknown hero counts as the mean."""
-    table, names = _hero_table()
-    number = np.where(match.heroes < len(table), match.heroes, 0)
-    teams = table[number].reshape(len(number), 2, 5, len(names)).sum(axis=2)
-    ahead = teams[:, 0] - teams[:, 1]
-    return {f"hero_{name}": ahead[match.which, k] for k, name in enumerate(names)}
+    """Which heroes play: 1 where Radiant has one, -1 where Dire has; an unknown hero is nobody."""
+    names = hero_names()
+    numbers = list(facts.heroes())
+    place = np.full(max(numbers) + 1, len(numbers))
+    place[numbers] = np.arange(len(numbers))
+    known = np.where(match.heroes < len(place), match.heroes, 0)
+    sides = np.zeros((len(known), len(numbers) + 1))
+    sign = np.array([1.0] * 5 + [-1.0] * 5)
+    np.add.at(sides, (np.arange(len(known))[:, None], place[known]), sign)
+    return {name: sides[match.which, k] for k, name in enumerate(names)}
 
 
 @cache
-def _hero_table() -> tuple[Floats, tuple[str, ...]]:
-    """Design numbers by hero id, each less its mean over heroes; unknown ids are 0."""
-    known = facts.heroes()
-    names = (*HERO_NUMBERS, "melee", *(role.lower() for role in ROLES))
-    rows = np.full((max(known) + 1, len(names)), np.nan)
-    for number, hero in known.items():
-        numbers = [hero.numbers[name] for name in HERO_NUMBERS]
-        rows[number] = [*numbers, hero.melee, *(role in hero.roles for role in ROLES)]
-    return np.nan_to_num(rows - np.nanmean(rows, axis=0)), names
+def hero_names() -> tuple[str, ...]:
+    """Features that say which heroes play."""
+    known = facts.heroes().values()
+    return tuple(hero.key.removeprefix("npc_dota_") for hero in known)
 
 
 GROUPS: Mapping[str, Callable[[Timeline], Features]] = {

@@ -7,7 +7,6 @@ match would see its own future. Teams go by OpenDota's numbers, without names or
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -25,13 +24,13 @@ from understudy.games.dota.features.team_rating import (
     strengths,
 )
 from understudy.games.dota.sources.synthetic import FIRST_MATCH
-from understudy.games.dota.sources.tables import MATCHES, PLAYERS
+from understudy.games.dota.sources.tables import MATCHES
 
 FILE = "ratings.json"
 SHIPPED = Path(str(files("understudy.games.dota").joinpath("shipped")))
 """Where models that come with the program lie."""
-_FORMAT = 1
-_SETTINGS = ("noise", "team_variance", "hero_variance", "fading")
+_FORMAT = 2
+_SETTINGS = ("noise", "team_variance", "fading")
 
 
 def rated(results: Sequence[Result], known: Ratings | None = None) -> dict[int, Strength]:
@@ -77,11 +76,8 @@ def recorded_results(folder: Path) -> list[Result]:
 
 def _results_by_shard(folder: Path, keys: Sequence[str]) -> Iterator[tuple[str, list[Result]]]:
     for key in keys:
-        tables = {
-            table.name: shards.read_shard(shards.shard_path(folder, table, key), table)
-            for table in (MATCHES, PLAYERS)
-        }
-        yield key, list(results_of(tables))
+        matches = shards.read_shard(shards.shard_path(folder, MATCHES, key), MATCHES)
+        yield key, list(results_of(matches))
 
 
 def strength_in(known: Ratings, match: Result) -> Strength | None:
@@ -93,22 +89,21 @@ def strength_in(known: Ratings, match: Result) -> Strength | None:
 
 def save(folder: Path, ratings: Ratings) -> Path:
     """Write what `load` reads; which file."""
-    rows: dict[str, dict[str, list[float]]] = {"team": {}, "hero": {}}
-    for who in sorted(ratings.mean):
-        kind, number = who
-        rows[kind][str(number)] = [
+    rows = {
+        str(who): [
             round(ratings.mean[who], 5),
             round(ratings.variance[who], 5),
-            ratings.last_result.get(who, 0),
-            ratings.games.get(who, 0),
+            ratings.last_result[who],
+            ratings.games[who],
         ]
+        for who in sorted(ratings.mean)
+    }
     content = {
         "format": _FORMAT,
         "until": ratings.until,
         "matches": ratings.matches,
         "settings": {name: getattr(ratings, name) for name in _SETTINGS},
-        "teams": rows["team"],
-        "heroes": rows["hero"],
+        "teams": rows,
     }
     write_json(folder / FILE, content)
     return folder / FILE
@@ -126,20 +121,13 @@ def load(folder: Path) -> Ratings | None:
         ratings = Ratings(until=content["until"], matches=content["matches"])
         for name in _SETTINGS:
             setattr(ratings, name, float(content["settings"][name]))
-        for kind, rows in (("team", content["teams"]), ("hero", content["heroes"])):
-            for number, row in rows.items():
-                _put(ratings, (kind, int(number)), row)
+        for number, (mean, variance, last, games) in content["teams"].items():
+            who = int(number)
+            ratings.mean[who], ratings.variance[who] = mean, variance
+            ratings.last_result[who], ratings.games[who] = int(last), int(games)
     except (KeyError, ValueError) as failure:
         raise InputError(f"{folder / FILE} holds no ratings ({failure}). {cure}") from failure
     return ratings
-
-
-def _put(ratings: Ratings, who: Any, row: Sequence[float]) -> None:
-    mean, variance, last, games = row
-    ratings.mean[who], ratings.variance[who] = mean, variance
-    if last:
-        ratings.last_result[who] = int(last)
-    ratings.games[who] = int(games)
 
 
 def shipped() -> Ratings | None:

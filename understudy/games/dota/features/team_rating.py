@@ -1,7 +1,7 @@
-"""How strong teams and heroes were before each match, by the results of matches that had ended.
+"""How strong teams were before each match, by the results of matches that had ended.
 
-A Kalman filter: every team and every hero has a mean and a variance; the result of a match (+1
-Radiant, -1 Dire) is the difference of the teams, plus that of the five heroes a side, plus noise.
+A Kalman filter: every team has a mean and a variance; the result of a match (+1 Radiant, -1 Dire)
+is the difference of the teams plus noise.
 A team's variance grows with the days it has not been seen, so that old results fade.
 """
 
@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.games.dota.features.timeline import Timeline
-from understudy.games.dota.sources.tables import MATCHES, PLAYERS
 
 DAY = 86_400
 
@@ -24,8 +23,6 @@ class Strength(NamedTuple):
 
     teams: float
     """Of Radiant's team less that of Dire's; 0 where either is unknown."""
-    heroes: float
-    """The same of the heroes."""
     unsure: float
     """Variance of the difference between the teams; small after many matches."""
     games: float
@@ -36,7 +33,6 @@ class Strength(NamedTuple):
 
 NAMES = {
     "strength_teams": "teams",
-    "strength_heroes": "heroes",
     "strength_unsure": "unsure",
     "strength_games": "games",
     "strength_experience": "experience",
@@ -52,8 +48,6 @@ class Result(NamedTuple):
     end: int
     won: bool
     teams: tuple[int | None, int | None]
-    heroes: tuple[int, ...]
-    """Five of Radiant, five of Dire; 0 where unknown."""
 
 
 @dataclass
@@ -64,15 +58,14 @@ class Ratings:
     """Of one result. Up: slower to believe."""
     team_variance: float = 1.0
     """Of a team never seen."""
-    hero_variance: float = 0.05
-    """Of a hero never seen."""
     fading: float = 0.01
     """Variance a team regains by a day. Up: older results count less."""
-    mean: dict[Any, float] = field(default_factory=dict)
-    variance: dict[Any, float] = field(default_factory=dict)
-    last_result: dict[Any, int] = field(default_factory=dict)
-    """When a team's last result was, Unix seconds."""
-    games: dict[Any, int] = field(default_factory=dict)
+    mean: dict[int, float] = field(default_factory=dict)
+    """By a team's number, as all that follow."""
+    variance: dict[int, float] = field(default_factory=dict)
+    last_result: dict[int, int] = field(default_factory=dict)
+    """When it was, Unix seconds."""
+    games: dict[int, int] = field(default_factory=dict)
     until: int = 0
     """When the last match that was learnt from ended, Unix seconds."""
     matches: int = 0
@@ -90,56 +83,44 @@ class Ratings:
 
     def before(self, match: Result) -> Strength:
         """What is known of a match that has yet to begin."""
-        signs = self._signs(match)
-        heroes = sum(sign * self.mean.get(who, 0.0) for who, sign in signs if who[0] == "hero")
-        teams = [(who, sign) for who, sign in signs if who[0] == "team"]
-        if len(teams) < 2:
-            return Strength(0.0, heroes, 2 * self.team_variance, 0.0)
-        return Strength(
-            sum(sign * self.mean.get(who, 0.0) for who, sign in teams),
-            heroes,
-            sum(self.variance.get(who, self.team_variance) for who, _ in teams),
-            float(min(self.games.get(who, 0) for who, _ in teams)),
-            sum(sign * float(np.log1p(self.games.get(who, 0))) for who, sign in teams),
-        )
+        teams = _known(match)
+        if teams is None:
+            return Strength(0.0, 2 * self.team_variance, 0.0)
+        mean, seen = ([of.get(who, 0) for who in teams] for of in (self.mean, self.games))
+        variance = sum(self.variance.get(who, self.team_variance) for who in teams)
+        experience = float(np.log1p(seen[0]) - np.log1p(seen[1]))
+        return Strength(float(mean[0] - mean[1]), variance, float(min(seen)), experience)
 
     def learn(self, match: Result) -> None:
         """Take in a result."""
         self.until, self.matches = max(self.until, match.end), self.matches + 1
-        signs = self._signs(match)
-        for who, _ in signs:
+        teams = _known(match)
+        if teams is None:
+            return
+        for who in teams:
             self._age(who, match.end)
-        variance = [self.variance[who] for who, _ in signs]
+        variance = [self.variance[who] for who in teams]
         total = sum(variance) + self.noise
-        expected = sum(sign * self.mean[who] for who, sign in signs)
-        surprise = (1.0 if match.won else -1.0) - expected
+        surprise = (1.0 if match.won else -1.0) - (self.mean[teams[0]] - self.mean[teams[1]])
         # Kalman's update with the covariance kept diagonal; own / total is the gain.
-        for (who, sign), own in zip(signs, variance, strict=True):
+        for who, sign, own in zip(teams, (1, -1), variance, strict=True):
             self.mean[who] += sign * own / total * surprise
             self.variance[who] -= own * own / total
             self.games[who] = self.games.get(who, 0) + 1
 
-    def _age(self, who: Any, now: int) -> None:
-        prior = self.team_variance if who[0] == "team" else self.hero_variance
+    def _age(self, who: int, now: int) -> None:
+        prior = self.team_variance
         self.mean.setdefault(who, 0.0)
-        held = self.variance.setdefault(who, prior)
-        if who[0] == "team":
-            days = (now - self.last_result.get(who, now)) / DAY
-            # A random walk of the true strength, but never less certain than 1.5 priors.
-            self.variance[who] = min(1.5 * prior, held + self.fading * days)
-            self.last_result[who] = now
+        days = (now - self.last_result.get(who, now)) / DAY
+        # A random walk of the true strength, but never less certain than 1.5 priors.
+        self.variance[who] = min(1.5 * prior, self.variance.get(who, prior) + self.fading * days)
+        self.last_result[who] = now
 
-    @staticmethod
-    def _signs(match: Result) -> list[tuple[tuple[str, int], int]]:
-        """Everybody known who took part, +1 for Radiant, -1 for Dire."""
-        signs: list[tuple[tuple[str, int], int]] = []
-        radiant, dire = match.teams
-        if radiant and dire and radiant != dire:
-            signs += [(("team", radiant), 1), (("team", dire), -1)]
-        for slot, hero in enumerate(match.heroes):
-            if hero:
-                signs.append((("hero", hero), 1 if slot < 5 else -1))
-        return signs
+
+def _known(match: Result) -> tuple[int, int] | None:
+    """The teams of a match between two that are known."""
+    radiant, dire = match.teams
+    return (radiant, dire) if radiant and dire and radiant != dire else None
 
 
 def strengths(results: Iterable[Result], ratings: Ratings | None = None) -> dict[int, Strength]:
@@ -157,18 +138,13 @@ def strengths(results: Iterable[Result], ratings: Ratings | None = None) -> dict
     return before
 
 
-def results_of(recordings: Mapping[str, pa.Table]) -> Iterator[Result]:
-    """The results in some recordings."""
-    heroes: dict[int, list[int]] = {}
-    players = recordings[PLAYERS.name].select(["match_id", "slot_idx", "hero_id"]).to_pydict()
-    for number, slot, hero in zip(*players.values(), strict=True):
-        heroes.setdefault(number, [0] * 10)[slot] = hero or 0
+def results_of(matches: pa.Table) -> Iterator[Result]:
+    """The results in a table of matches."""
     names = ["match_id", "start_time", "duration", "radiant_win"]
-    columns = recordings[MATCHES.name].select([*names, "radiant_team_id", "dire_team_id"])
+    columns = matches.select([*names, "radiant_team_id", "dire_team_id"])
     for row in zip(*columns.to_pydict().values(), strict=True):
         number, start, seconds, won, radiant, dire = row
-        lineup = tuple(heroes.get(number, [0] * 10))
-        yield Result(number, start, start + seconds, won, (radiant, dire), lineup)
+        yield Result(number, start, start + seconds, won, (radiant, dire))
 
 
 STRENGTH = "strength"
@@ -194,7 +170,7 @@ def from_table(rows: pa.Table) -> dict[int, Strength]:
 
 def features(match: Timeline, known: Mapping[int, Strength]) -> dict[str, Any]:
     """The same at every minute of a match: it is all from before."""
-    nothing = Strength(0.0, 0.0, 2 * Ratings.team_variance, 0.0)
+    nothing = Strength(0.0, 2 * Ratings.team_variance, 0.0)
     rows = [known.get(number, nothing) for number in match.match_id.tolist()]
     values = np.array(rows, np.float64).reshape(-1, len(Strength._fields))[match.which]
     order = [Strength._fields.index(name) for name in NAMES.values()]

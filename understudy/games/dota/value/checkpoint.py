@@ -20,11 +20,11 @@ from understudy.games.dota.features.samples import Samples
 from understudy.games.dota.value.blend import Blend
 from understudy.games.dota.value.drift import ranges
 from understudy.games.dota.value.linear import CHANGES, Fitted, Linear
-from understudy.games.dota.value.symmetric import MAJOR, MINOR, symmetric
+from understudy.games.dota.value.symmetric import HEROES, MAJOR, MINOR, symmetric
 
-FORMAT = 3
+FORMAT = 4
 MODEL_FILE = "model.json"
-NAMES = (*MAJOR, *MINOR)
+NAMES = (*MAJOR, *MINOR, *HEROES)
 
 
 @dataclass(frozen=True)

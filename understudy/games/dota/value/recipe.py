@@ -22,7 +22,7 @@ from understudy.games.dota.facts import patch_name
 from understudy.games.dota.features import kept_ratings
 from understudy.games.dota.features.encode import VALUE
 from understudy.games.dota.features.samples import Samples, read_samples
-from understudy.games.dota.sources.tables import MATCHES, PLAYERS
+from understudy.games.dota.sources.tables import MATCHES
 from understudy.games.dota.value import metrics, splits
 from understudy.games.dota.value.blend import Best
 from understudy.games.dota.value.calibration import METHODS, bias, row_weights
@@ -94,7 +94,7 @@ class ValueRecipe:
         """The samples, and the files that split them where a person wrote some."""
         import_xgboost()  # before anything is written
         samples = whole_shards(run.samples, [VALUE])
-        recordings = whole_shards(run.recordings, [MATCHES, PLAYERS])  # for ratings of teams
+        recordings = whole_shards(run.recordings, [MATCHES])  # for ratings of teams
         by_files = self.split == "files" and self.test is None
         files = splits.split_files(run.splits) if by_files else []
         return {"samples": samples, "recordings": recordings, "splits": files}

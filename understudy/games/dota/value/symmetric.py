@@ -11,6 +11,7 @@ import numpy as np
 from understudy.data.arrays import Floats
 from understudy.games.dota.features import features as observe
 from understudy.games.dota.features.encode import names_of
+from understudy.games.dota.features.features import hero_names
 from understudy.games.dota.features.samples import ALL_NAMES, Samples
 from understudy.games.dota.value.linear import (
     CHANGES,
@@ -31,6 +32,9 @@ MINOR = tuple(
 )
 """Features that each say little: they are held closer to 0."""
 
+HEROES = hero_names()
+"""Whoever plays: what a hero adds to what the minute shows. Seen seldom, held tightest."""
+
 LAST = 60.0
 """The minute after which a lead grows no further in what it says; few matches last as long."""
 RANKS = (1, 2, 5)
@@ -43,32 +47,32 @@ def symmetric(samples: Samples) -> Floats:
     # Half hours, but a lead says no more after LAST than then; never a division by 0.
     late, safe = np.minimum(minute, LAST) / 30, np.maximum(minute, 1.0)
     early, root = np.exp(-minute / 15), np.sqrt(safe)
+    all_gold = np.sqrt(np.maximum(samples.column("gold_total") / 1000, 1.0))
     parts = []
     for name in ("gold", "xp"):
-        # A lead means another thing by time: total, growing, per minute, and in between.
+        # A lead means another thing by time, and by how much gold there is in all.
         lead = samples.column(f"radiant_{name}_adv") / 1000
-        parts += [lead, lead * late, lead / safe, lead / root]
+        parts += [lead, lead * late, lead / all_gold, lead / root]
         parts.append(samples.column(f"{name}_adv_change_3") / 1000)
     parts.append(sum_of(samples, ("towers_1", "towers_2", "towers_3", "towers_4")))
     parts.append(sum_of(samples, ("barracks_melee", "barracks_range")))
     # What was known of the teams before may matter more early than late: the fit decides.
-    for name in ("strength_teams", "strength_heroes"):
-        strength = samples.column(name)
-        parts += [strength, strength * early, strength * late]
+    strength = samples.column("strength_teams")
+    parts += [strength, strength * early, strength * late]
     # A team often seen is better than one that was not, whatever its rating has learnt of it.
     experience = samples.column("strength_experience")
     parts += [experience, experience * early]
     # Whether the gold lies with those who carry or with those who support.
     parts += [samples.column(f"gold_rank_{rank}") / 1000 / root for rank in RANKS]
     major = np.stack(parts, axis=1)
-    return np.concatenate([major, samples.columns(MINOR).astype(np.float64)], axis=1)
+    return np.concatenate([major, samples.columns((*MINOR, *HEROES)).astype(np.float64)], axis=1)
 
 
 MAJOR = (
-    *("gold", "gold x time", "gold / time", "gold / root of time", "gold change"),
-    *("xp", "xp x time", "xp / time", "xp / root of time", "xp change"),
+    *("gold", "gold x time", "gold / root of all gold", "gold / root of time", "gold change"),
+    *("xp", "xp x time", "xp / root of all gold", "xp / root of time", "xp change"),
     *("towers", "barracks", "strength", "strength early", "strength x time"),
-    *("heroes", "heroes early", "heroes x time", "experience", "experience early"),
+    *("experience", "experience early"),
     *(f"gold of rank {rank} / root of time" for rank in RANKS),
 )
 """What the first columns are, for people."""
@@ -81,12 +85,12 @@ def sum_of(samples: Samples, names: Sequence[str]) -> Floats:
 
 @dataclass(frozen=True)
 class Symmetric:
-    """Ridge regression on columns that change sign with the sides; minor ones held tighter."""
+    """Ridge regression on columns that change sign with the sides; some are held tighter."""
 
     ridge: float = 30.0
     """Weight of the prior in matches. Up: nearer to even."""
     tighter: float = 16.0
-    """How much more the prior weighs for minor features."""
+    """How much more the prior weighs for minor features; twice that for heroes."""
     labels: tuple[str, ...] = CHANGES
     """The changes it predicts beside the chance."""
 
@@ -96,7 +100,8 @@ class Symmetric:
         scale = np.sqrt((known**2).mean(axis=0))
         scale[scale == 0] = 1.0  # a column of zeros; its weight stays 0
         known = known / scale
-        penalty = self.ridge * np.where(np.arange(known.shape[1]) < len(MAJOR), 1.0, self.tighter)
+        held = (1.0, self.tighter, 2 * self.tighter)
+        penalty = self.ridge * np.repeat(held, (len(MAJOR), len(MINOR), len(HEROES)))
         won = fit_logistic(known, train.labels["y_win"], weight, penalty)
         changes = {
             label: fit_linear(known, train.labels[label], weight, penalty) for label in self.labels
