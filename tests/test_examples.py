@@ -155,7 +155,7 @@ def test_an_example_could_be_typed(parse, line):
     [
         ("trian arena imitate", "trian"),
         ("record chess", "no game 'chess' to record"),
-        ("compete dota Penguin", "no game 'dota' to compete"),
+        ("compete dota Penguin", "dota has no compete; there is arena, scml"),
         ("train chess imitate", "no game 'chess'"),
         ("train arena imitait", "no recipe 'imitait'"),
         ("train arena refine --from imitait", "no recipe 'imitait'"),

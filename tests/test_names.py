@@ -2,7 +2,7 @@ import pytest
 
 from understudy.data.runs import LeagueFolder, Run
 from understudy.errors import InputError
-from understudy.names import LONGEST, fault_of, plain_name, shown
+from understudy.names import LONGEST, fault_of, joined, plain_name, shown
 
 GOOD = ["imitate", "expert-rusher-17", "main from itself", "chess_v6", "a.b", "..a", "Ωmega", "7"]
 BAD = {
@@ -36,3 +36,12 @@ def test_a_message_shows_a_name_shortly_and_tames_it():
     assert shown("a b") == "'a b'"
     assert shown("\x1b[2J") == r"'\x1b[2J'"
     assert len(shown("x" * 500)) == 60
+
+
+def test_a_name_of_many_words_is_short_and_still_its_own():
+    assert joined(["a", "b", 400, 0]) == "a-b-400-0"
+    many = [f"player{number}" for number in range(40)]
+    one, other = joined([*many, 400, 0]), joined([*many, 400, 1])
+    assert one != other and one.startswith("player0-player1-") and len(one) < 120
+    foreign = joined(["象棋" * 60, 2, 0])
+    assert fault_of(foreign) is None and len(foreign.encode()) < 120

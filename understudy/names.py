@@ -4,7 +4,9 @@ A name becomes a folder or a file, a line of a table and a word on a page. So it
 path and nothing else, and it looks like what it is.
 """
 
+import hashlib
 import unicodedata
+from collections.abc import Sequence
 
 from understudy.errors import InputError
 
@@ -38,6 +40,15 @@ def plain_name(name: str, what: str) -> str:
     if fault := fault_of(name):
         raise InputError(f"{what} must be a plain name, and {shown(name)} {fault}")
     return name
+
+
+def joined(words: Sequence[object], most: int = 100) -> str:
+    """One name of several words; where that is too long its beginning, and a stamp of the whole."""
+    whole = "-".join(map(str, words))
+    if len(whole.encode()) <= most:
+        return whole
+    stamp = hashlib.sha256(whole.encode()).hexdigest()[:8]
+    return f"{whole.encode()[:most].decode(errors='ignore').rstrip('-. ')}-{stamp}"
 
 
 def shown(name: str) -> str:

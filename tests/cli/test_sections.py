@@ -27,3 +27,15 @@ def test_help_says_whole_sentences():
     listed = group.get_help(context).split("step by step")[0]
     assert "..." not in listed.replace("[ARGS]...", "")
     assert listed.index("record ") < listed.index("encode ") < listed.index("compete ")
+
+
+def test_verbs_of_single_games_show_a_line_to_copy_for_each():
+    group = typer.main.get_command(app())
+    for verb, line in {
+        "compete": "understudy compete scml Penguin AS0 built-ins --configs 100",
+        "record": "understudy record dota --files matches/",
+        "exploitability": "understudy exploitability openspiel:leduc_poker imitate refine",
+    }.items():
+        context = click.Context(group.commands[verb], info_name=verb, terminal_width=80)
+        text = group.commands[verb].get_help(context)
+        assert f"\n      {line}\n" in f"{text}\n" and "..." not in text.replace("[ARGS]...", "")

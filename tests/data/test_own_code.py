@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from understudy.data.own_code import is_reference, load_own, refer
+from understudy.data.own_code import is_reference, load_own, refer, require_name
 from understudy.data.players import PlayerRef, code_stamps
-from understudy.errors import InputError, did_you_mean
+from understudy.errors import InputError, did_you_mean, some
 from understudy.pipeline.players import brought
 
 
@@ -75,7 +75,31 @@ def test_a_module_travels_by_name(mine, monkeypatch):
     code = refer("mine:Mine")
     monkeypatch.chdir("/")
     assert load_own(code)().answer == 42
-    assert code.digest is None and code.title == "mine:Mine"
+    assert code.title == "mine:Mine"
+
+
+def test_a_module_that_has_changed_is_another_without_being_run(mine, monkeypatch):
+    monkeypatch.chdir(mine.parent)
+    (mine.parent / "pack").mkdir()
+    inside = mine.parent / "pack" / "inside.py"
+    (mine.parent / "pack" / "__init__.py").write_text("raise RuntimeError('run')\n")
+    inside.write_text("raise RuntimeError('run')\n")
+    before = refer("pack.inside:Mine")
+    assert before.digest and before == refer("pack.inside:Mine")
+    inside.write_text("\n")
+    assert refer("pack.inside:Mine").digest != before.digest
+    assert refer("math:sqrt").digest is None and refer("nowhere.at.all:it").digest is None
+
+
+def test_a_file_alone_is_answered_with_what_is_in_it(mine):
+    with pytest.raises(InputError, match=rf"{mine} is to play: {mine}:Mine or {mine}:fails$"):
+        require_name(str(mine))
+    with pytest.raises(InputError, match=r"there is no file your\.py$"):
+        require_name("your.py")
+    mine.write_text("class Mine(:\n")
+    with pytest.raises(InputError, match=rf"is to play: {mine}:NAME$"):
+        require_name(str(mine))
+    require_name("Penguin")
 
 
 def test_it_is_called_by_its_class_and_by_more_where_that_is_taken(mine):
@@ -106,3 +130,8 @@ def test_the_nearest_name_is_asked_for():
     assert did_you_mean("pengiun", ["AS0", "Penguin"]) == " (did you mean Penguin?)"
     assert did_you_mean("as0", ["AS0", "Penguin"]) == " (did you mean AS0?)"
     assert did_you_mean("Nobody", ["AS0", "Penguin"]) == ""
+
+
+def test_of_many_names_the_first_are_told_and_where_the_others_are():
+    assert some(["a", "b"], "elsewhere") == "a, b"
+    assert some("abcde", "elsewhere", most=3) == "a, b, c and 2 more (elsewhere)"

@@ -86,6 +86,17 @@ def test_other_settings_are_refused_and_named(folder):
     )
 
 
+def test_of_a_setting_with_entries_the_one_that_differs_is_named(folder):
+    code = {f"player{number}": "bot.py:policy 0123456789abcdef" for number in range(9)}
+    begin(folder, "compete", {"code": code})
+    told = refusal(folder, "compete", {"code": code | {"player7": "bot.py:policy feed"}})
+    assert (
+        'holds other work: code of player7 was "bot.py:policy 0123456789abcdef", '
+        'now "bot.py:policy feed".'
+    ) in told
+    assert "code was {" in refusal(folder, "compete", {"code": {}})
+
+
 def test_another_stage_is_refused(folder):
     begin(folder, "record", {})
     assert "it was made by 'record', not 'encode'" in refusal(folder, "encode", {})

@@ -222,6 +222,12 @@ def test_few_clusters_widen_and_one_gives_no_interval():
     ]  # fmt: skip
 
 
+def test_a_few_clusters_that_are_alike_give_no_interval():
+    alike = np.full((1001, 2), 0.5)
+    few, more = widened(np.full(2, 0.5), alike, np.array([2, 6]))
+    assert not few.bounded and (more.low, more.high) == (0.5, 0.5)
+
+
 def test_a_ratio_of_nothing_is_no_number():
     found = ratio(np.array([[1.0, 3.0], [0.0, 2.0]]), np.array([2.0, 0.0]))
     assert found == pytest.approx(np.array([[0.5, np.nan], [0.0, np.nan]]), nan_ok=True)

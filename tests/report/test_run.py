@@ -6,7 +6,7 @@ import re
 from understudy.data.results import WinRate
 from understudy.data.runs import Run
 from understudy.data.stats import Estimate
-from understudy.report.run import run_panels, strength_panel
+from understudy.report.run import run_panels, run_parts, strength_panel
 
 
 def model(run, name, *parts, finished=True):
@@ -77,3 +77,11 @@ def test_the_finding_tells_of_the_strongest_that_was_trained():
     told = "refine beats clone 66 % [61, 71], is level with expert 48 % [43, 53]"
     assert panel.finding == f"{told}: points of 40 matches each."
     assert strength_panel("clone", rates[4:], {"clone"}).finding.startswith("clone loses to expert")
+
+
+def test_who_is_how_strong_stands_before_how_they_were_made(tmp_path):
+    run = Run(tmp_path)
+    for folder in (run.league("quick"), run.model("imitate")):
+        folder.mkdir(parents=True)
+    keys = [part.key for part in run_parts(run, list)]
+    assert keys.index("results") < keys.index("leagues/quick") < keys.index("models/imitate")

@@ -2,9 +2,10 @@
 
 import errno
 import os
+import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -24,7 +25,7 @@ from understudy.cli.studio import studio
 from understudy.cli.tune import tune
 from understudy.data.elsewhere.remote import copied
 from understudy.data.integrity.locks import released
-from understudy.errors import InputError
+from understudy.errors import InputError, did_you_mean
 from understudy.terminal.commands import Command, added_options, typed
 from understudy.terminal.console import err_console
 from understudy.terminal.stopping import stopping
@@ -130,10 +131,12 @@ def _add_verbs(made: typer.Typer) -> None:
     about = dict(_SHARED)
     for one in (*brought.values(), *families.values()):
         about |= one.about
-    groups = {
-        verb: by_game(made, verb, line, [one for one in families if verb in families[one].verbs])
-        for verb, line in about.items()
-    }
+    groups = {}
+    for verb, line in about.items():
+        having = [name for name in families if verb in families[name].verbs]
+        versions = [one.verbs[verb] for one in brought.values() if verb in one.verbs]
+        shown = versions or [families[name].verbs[verb] for name in having]
+        groups[verb] = by_game(made, verb, line, having, examples(shown))
     for name, one in brought.items():
         for verb, command in one.verbs.items():
             groups[verb].command(name)(typed(command))
@@ -187,14 +190,27 @@ def _trouble(failure: OSError) -> str:
 class ByGame(TyperGroup):
     """A command with one version per game, because games have different options."""
 
+    @property
+    def families(self) -> list[str]:
+        """Families of games that have it."""
+        known = games.families()
+        return [one for one in known if str(self.name) in games.commands(one).verbs]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """A line for each game, whole."""
+        if self.commands:
+            listed = [(n, one.get_short_help_str(limit=200)) for n, one in self.commands.items()]
+            with formatter.section("Games"):
+                formatter.write_dl(listed)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The version for the game that is named first."""
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            others = (f"{family}:NAME" for family in games.families())
-            raise InputError(
-                f"there is no game '{args[0]}' to {self.name}; there is "
-                f"{', '.join([*self.commands, *others])}"
-            )
+            known = [*self.commands, *(f"{family}:NAME" for family in self.families)]
+            told = f"there is no game '{args[0]}' to {self.name}{did_you_mean(args[0], known)}"
+            if args[0].partition(":")[0] in {*games.names(), *games.families()}:
+                told = f"{args[0]} has no {self.name}"
+            raise InputError(f"{told}; there is {', '.join(known)}")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -204,19 +220,30 @@ class ByGame(TyperGroup):
             return found
         command = games.commands(cmd_name).verbs.get(str(self.name))
         if command is None:
-            raise InputError(f"{cmd_name} has no {self.name}")
+            return None
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
         alone.command(cmd_name)(typed(command))
         return typer.main.get_command(alone)
 
 
-def by_game(app: typer.Typer, name: str, about: str, families: Sequence[str]) -> typer.Typer:
+def examples(commands: Iterable[Command]) -> list[str]:
+    """Of each the first command line that its help gives as an example."""
+    found = [re.search(r"understudy .+", command.__doc__ or "") for command in commands]
+    return [one[0] for one in found if one]
+
+
+def by_game(
+    app: typer.Typer, name: str, about: str, families: Sequence[str], shown: Sequence[str]
+) -> typer.Typer:
     """A command with one version per game, and for the games of these families."""
     group = typer.Typer(cls=ByGame, help=about, rich_markup_mode=None, invoke_without_command=True)
     named = [f"{family}:NAME" for family in families]
     further = " and ".join([", ".join(named[:-1]), *named[-1:]] if named[1:] else named)
 
-    @group.callback(epilog=f"Games by name: {further}." if families else None)
+    known = f"Games by name: {further}.\n\n" if families else ""
+    lines = "".join(f"\n    {one}" for one in shown)
+
+    @group.callback(epilog=f"{known}\b\nExamples; each has a --help of its own:{lines}")
     def _teach(context: typer.Context) -> None:
         if context.invoked_subcommand is None:
             print(context.get_help())

@@ -156,10 +156,18 @@ def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     old, new = found.get("settings", {}), wanted["settings"]
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name):
-            return f"{name} was {_short(old.get(name))}, now {_short(new.get(name))}"
+            return _changed(name, old.get(name), new.get(name))
     if found.get("inputs", {}) != wanted["inputs"]:
         return "its inputs have changed since"
     return ""
+
+
+def _changed(name: str, old: Any, new: Any) -> str:
+    """What a setting was and is; of one with entries the first that differs."""
+    while isinstance(old, dict) and isinstance(new, dict) and old.keys() == new.keys():
+        within = next(key for key in sorted(old) if old[key] != new[key])
+        name, old, new = f"{name} of {within}", old[within], new[within]
+    return f"{name} was {_short(old)}, now {_short(new)}"
 
 
 def _short(value: Any) -> str:

@@ -2,18 +2,21 @@
 
 `FILE.py:NAME` travels as the file's text: a worker elsewhere needs no copy, and what is played is
 what was there when the command began. `package.module:NAME` travels by name and must be installed
-wherever it is used. Files beside FILE.py can be imported where they are, on this machine.
+wherever it is used; the module's own file, where it has one, is stamped as well. Files beside
+FILE.py can be imported where they are, on this machine.
 """
 
+import ast
 import hashlib
 import re
 import sys
 import traceback
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +37,8 @@ class OwnCode:
     """Where more of it may be imported from: the file's own, or where the command was given."""
     source: bytes | None = None
     """The file's content; None: a module."""
-
-    @property
-    def digest(self) -> str | None:
-        """Stands for the content of the file; a module has none, it may be many."""
-        return None if self.source is None else hashlib.sha256(self.source).hexdigest()[:16]
+    digest: str | None = None
+    """Stands for the content of the file; None: a module that is no file of Python."""
 
     @property
     def title(self) -> str:
@@ -57,6 +57,23 @@ def is_reference(text: str) -> bool:
     return _REFERENCE.fullmatch(text) is not None
 
 
+def require_name(text: str) -> None:
+    """InputError for FILE.py alone, with what may be named in it."""
+    if not text.endswith(".py"):
+        return
+    path = Path(text).expanduser()
+    if not path.is_file():
+        raise InputError(f"there is no file {text}")
+    try:
+        body = ast.parse(path.read_bytes()).body
+    except (SyntaxError, ValueError):
+        body = []
+    kinds = (ast.ClassDef, ast.FunctionDef)
+    there = [one.name for one in body if isinstance(one, kinds) and not one.name.startswith("_")]
+    choice = " or ".join(f"{text}:{name}" for name in there[:4] or ["NAME"])
+    raise InputError(f"say which class or function of {text} is to play: {choice}")
+
+
 def refer(text: str) -> OwnCode:
     """What FILE.py:NAME or package.module:NAME stands for; the file is read now."""
     found = _REFERENCE.fullmatch(text)
@@ -64,12 +81,31 @@ def refer(text: str) -> OwnCode:
         raise InputError(f"'{text}' is neither FILE.py:NAME nor package.module:NAME")
     place, name = found["place"], found["name"]
     if not place.endswith(".py"):
-        return OwnCode(place, name, str(Path.cwd()))
+        folder = str(Path.cwd())
+        file = _file_of(place, folder)
+        return OwnCode(place, name, folder, digest=file and _stamp(file.read_bytes()))
     path = Path(place).expanduser()
     if not path.is_file():
         raise InputError(f"there is no file {place}, of which {name} is to be taken")
     path = path.resolve()
-    return OwnCode(str(path), name, str(path.parent), path.read_bytes())
+    source = path.read_bytes()
+    return OwnCode(str(path), name, str(path.parent), source, _stamp(source))
+
+
+def _stamp(source: bytes) -> str:
+    return hashlib.sha256(source).hexdigest()[:16]
+
+
+def _file_of(module: str, folder: str) -> Path | None:
+    """Where a module is written, looked for without running anything."""
+    places: Sequence[str] | None = [folder, *sys.path]
+    origin = None
+    for depth, _ in enumerate(parts := module.split("."), 1):
+        spec = places and PathFinder.find_spec(".".join(parts[:depth]), [*places])
+        if not spec:
+            return None
+        places, origin = spec.submodule_search_locations, spec.origin
+    return Path(origin) if origin and origin.endswith(".py") and Path(origin).is_file() else None
 
 
 def load_own(code: OwnCode) -> Any:

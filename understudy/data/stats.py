@@ -173,6 +173,10 @@ def resamples_one_by_one(clusters: int, resamples: int, seed: int) -> Iterator[A
         yield np.bincount(rng.integers(clusters, size=clusters), minlength=clusters)
 
 
+FEW = 6
+"""Clusters from which a spread of 0 is believed."""
+
+
 def widened(
     values: Array, draws: Array, clusters: Array, known: Array | None = None
 ) -> list[Estimate]:
@@ -180,7 +184,8 @@ def widened(
 
     The percentile interval, widened as Student's t is wider than the normal curve, because few
     clusters understate their own spread. A draw that says nothing (NaN, or not `known`) may be
-    anything, so it counts at both ends: what is missing from many draws gets no interval.
+    anything, so it counts at both ends: what is missing from many draws gets no interval. Nor does
+    what does not differ between a few clusters: that it never would is not known.
     """
     open_draw = np.isnan(draws) if known is None else ~known
     place = int(TAIL * (len(draws) - 1))
@@ -188,7 +193,8 @@ def widened(
     high = np.sort(np.where(open_draw, np.inf, draws), axis=0)[-1 - place]
     found = []
     for value, least, most, count in zip(values, low, high, clusters, strict=True):
-        if count < 2 or not np.isfinite(least) or not np.isfinite(most):
+        alike = count < FEW and most - least <= 1e-5 * max(1.0, abs(value))
+        if count < 2 or alike or not np.isfinite(least) or not np.isfinite(most):
             found.append(Estimate(float(value)))
             continue
         wider = widening(int(count))

@@ -8,6 +8,7 @@ from understudy.data.manifests import PARTS, Size, cuts
 from understudy.data.players import PlayerRef, code_stamps, weights_digest
 from understudy.data.runs import COMPETE, RECORD
 from understudy.errors import InputError
+from understudy.names import joined
 from understudy.pipeline.game import Game, Schedule
 from understudy.pipeline.players import scripted
 
@@ -82,7 +83,7 @@ def to_compete(
         found[key] = replace(fixture, keep=0 if fixture.players in seen else keep)
         seen.add(fixture.players)
     return Schedule(
-        name=f"{'-'.join(names)}-{matches}-{seed}"[:120],
+        name=joined([*names, matches, seed]),
         settings={
             "game": game.name,
             "players": {ref.name: weights_digest(ref) for ref in refs} | code_stamps(refs),

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from understudy.data.integrity.json_files import read_json
 from understudy.data.integrity.shapes import LeagueSummary
-from understudy.data.own_code import OwnCode, is_reference, refer
+from understudy.data.own_code import OwnCode, is_reference, refer, require_name
 from understudy.data.players import PlayerRef
 from understudy.data.runs import LeagueFolder, Run
-from understudy.errors import InputError, did_you_mean
+from understudy.errors import InputError, did_you_mean, some
 from understudy.names import fault_of, plain_name
 from understudy.pipeline.game import Game
 
@@ -24,12 +24,13 @@ def resolve(game: Game, run: Run, name: str) -> PlayerRef:
         return PlayerRef(plain_name(label, "a player's name"), there)
     if (found := of_a_league(run, name)) is not None:
         return found
+    require_name(name)
     models = sorted(path.name for path in run.models.glob("*/")) if run.models.is_dir() else []
     trained = [*models, *_leagues(run)]
     raise InputError(
         f"there is no player '{name}'{did_you_mean(name, [*game.players, *trained])}. "
-        f"Scripted: {', '.join(game.players)}. "
-        f"Trained in {run.folder}: {', '.join(trained) or 'none yet'}. "
+        f"Scripted: {some(game.players, f'understudy recipes {game.name}')}. "
+        f"Trained in {run.folder}: {some(trained, str(run.folder)) or 'none yet'}. "
         "Your own: FILE.py:NAME or package.module:NAME"
     )
 
@@ -60,9 +61,10 @@ def scripted(game: Game, name: str) -> PlayerRef:
     if is_reference(name):
         return own_policy(game, name)
     if name not in game.players:
+        require_name(name)
         raise InputError(
             f"{game.name} has no player '{name}'{did_you_mean(name, game.players)}; it has "
-            f"{', '.join(game.players)}, and your own as FILE.py:NAME"
+            f"{some(game.players, f'understudy recipes {game.name}')}, and your own as FILE.py:NAME"
         )
     return PlayerRef(name)
 

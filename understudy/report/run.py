@@ -38,7 +38,7 @@ class Part(NamedTuple):
 def run_panels(run: Run, own: Sequence[Panel]) -> list[Panel]:
     """Panels for whatever stages the run has been through.
 
-    Leagues come first, then `own`, the game's.
+    `own`, the game's, come first: who is how strong. Then leagues, then training.
     """
     return [panel for part in run_parts(run, lambda: list(own)) for panel in part.draw()]
 
@@ -53,9 +53,9 @@ def run_parts(
     models = sorted(run.models.glob("*/")) if run.models.is_dir() else []
     metrics, by_name = read or read_metrics, {folder.name: folder for folder in leagues}
     return [
+        Part(run.results.name, own),
         Part(run.leagues.name, lambda: comparison_panel(by_name)),
         *(Part(_key(run, folder), partial(league_panels, folder)) for folder in leagues),
-        Part(run.results.name, own),
         *(Part(_key(run, folder), partial(_model_panels, folder, metrics)) for folder in models),
         Part(run.samples.name, lambda: _samples_panels(run)),
         Part(MADE, lambda: [panel for panel in [provenance_panel(run)] if panel is not None]),

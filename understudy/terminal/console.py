@@ -18,6 +18,12 @@ out_console = Console()
 err_console = Console(stderr=True)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 world`, `2 worlds`, `1,000 matches`."""
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
 def complain(rejected: list[str]) -> None:
     """Say which lines were left out: all in the manifest, a few here."""
     for line in rejected[:5]:

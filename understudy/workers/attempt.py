@@ -135,6 +135,7 @@ def line_of(error: BaseException) -> str:
         frame
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename != __file__ and "/lib/python" not in frame.filename
+        if not frame.filename.startswith("<")  # the importing machinery
     ]  # the innermost line of our own code says more than one inside a library
     return f"{text} ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else text
 

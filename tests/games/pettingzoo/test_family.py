@@ -207,6 +207,11 @@ def test_a_crowd_goes_on_from_any_state_as_if_nothing_had_happened():
         (f"{TOYS}:Steering", ("acts by Box", "neither Discrete nor MultiDiscrete")),
         (f"{TOYS}:pictures", ("21,174 numbers, more than 4,096",)),
         (f"{TOYS}:words", ("observes Text",)),
+        (f"{TOYS}:pictuers", ("no function pictuers (did you mean pictures?)",)),
+        (f"{TOYS}.py:pictures", (f"not its file: pettingzoo:{TOYS}:pictures",)),
+        (f"{TOYS}:fails", ("cannot be made: ZeroDivisionError: division by zero (toy_envs.py:",)),
+        (f"{TOYS}:none", ("makes no environment of PettingZoo but NoneType",)),
+        (f"{TOYS}:Spaceless", ("has no spaces: RuntimeError: not yet (toy_envs.py:",)),
     ],
 )
 def test_what_cannot_be_a_game_says_why_in_one_line(name, words, tmp_path):
@@ -215,12 +220,29 @@ def test_what_cannot_be_a_game_says_why_in_one_line(name, words, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_an_environment_that_fails_as_it_is_played_is_one_line(tmp_path):
+    done = understudy(f"record pettingzoo:{TOYS}:Failing --out", tmp_path / "run")
+    assert_refused(done, "fails as it is played: KeyError: 'left' (toy_envs.py:")
+
+
+def test_a_module_with_a_mistake_in_it_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "misspelt_env.py").write_text("def env(:\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    done = understudy("record pettingzoo:misspelt_env:env --out", tmp_path / "run")
+    assert_refused(done, "misspelt_env:env cannot be imported: SyntaxError: invalid syntax")
+    assert "frozen" not in done.err
+
+
 def test_an_unknown_family_or_verb_is_answered_with_those_there_are():
     others = "openspiel:NAME, pettingzoo:NAME"
     assert_refused(understudy("record spelunker:cave"), "no game 'spelunker:cave'", others)
     assert_refused(understudy("encode spelunker:cave"), "no game 'spelunker:cave'", others)
     assert_refused(
-        understudy("exploitability pettingzoo:x y"), "pettingzoo:x has no exploitability"
+        understudy("exploitability pettingzoo:x y"), "pettingzoo:x has no exploitability; there is"
+    )
+    assert_refused(understudy("join arena l2"), "arena has no join; there is scml")
+    assert_refused(
+        understudy("compete arnea x"), "no game 'arnea' to compete (did you mean arena?)"
     )
 
 

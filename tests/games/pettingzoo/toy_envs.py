@@ -182,3 +182,26 @@ def pictures():
 
 def words():
     return Guess(spaces.Text(5))
+
+
+class Spaceless(Guess):
+    """Its spaces are not written yet."""
+
+    def observation_space(self, agent):
+        raise RuntimeError("not yet")
+
+
+class Failing(Guess):
+    """It can be made, and not played."""
+
+    def step(self, actions):
+        raise KeyError("left")
+
+
+def fails():
+    """No environment comes of this."""
+    return 1 / 0
+
+
+def none():
+    """Nor of this, which forgets to return it."""

@@ -112,7 +112,7 @@ def test_by_default_those_recorded_to_learn_from_are_encoded(mine, tmp_path):
 MISTAKES = {
     "compete scml {mine}:Fails Penguin": ["my_agent.py:Fails fails in __init__", "no luck (line "],
     "compete scml {mine}:Half Penguin": ["not complete: it lacks counter_all, first_proposals"],
-    "compete scml {mine}:Stranger Penguin": ["no SCML agent but a class derived from object"],
+    "compete scml {mine}:Stranger Penguin": ["no SCML agent, but a class derived from object"],
     "compete scml {mine}:Mine Rchan --track oneshot": ["agent of Standard, not OneShot"],
     "compete scml {mine}:Nobody Penguin": ["there is no Nobody in it; there is Fails, Greedy"],
     "compete scml nowhere.py:Mine Penguin": ["there is no file nowhere.py"],

@@ -71,7 +71,8 @@ def record(tmp_path, logs, *more):
 def test_logs_of_a_match_are_its_recording(recordings, logged, tmp_path, form, row):
     done = record(tmp_path, put(tmp_path / "logs", [row(one) for one in logged], form))
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("3 matches from 1 logs in ")
+    assert done.out.startswith("3 matches from 1 log in ")
+    assert "Next: understudy encode nim --out " in done.out
     assert rows(tmp_path / "run/recordings", "steps") == recordings["steps"].to_pylist()
     told = rows(tmp_path / "run/recordings", "matches")
     same = ("match", "player_0", "player_1", "score", "steps")

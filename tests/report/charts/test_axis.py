@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.report.charts.drawn import INF, NAN, anything
-from understudy.report.charts.axis import axis, finite, written
+from understudy.report.charts.axis import axis, finite, ticks_across, written
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,8 @@ def test_what_floats_cannot_measure_apart_is_zero_or_nothing(value):
 
 def test_an_axis_has_round_ticks():
     assert axis([0.13, 4.7]).ticks == (0, 1, 2, 3, 4, 5)
+    assert axis([1, 2, 4], snug=True, whole=True).ticks == (1, 2, 3, 4)  # rounds
+    assert 1.5 in axis([1, 2, 4], snug=True).ticks
     assert axis([0, 20_000], snug=True).texts("number") == ["0", "5000", "10k", "15k", "20k"]
     assert axis([3, 2000], log=True).ticks == (10, 100, 1000)
 
@@ -66,3 +68,9 @@ def test_close_values_keep_distinct_ticks():
     for values in ([100_000, 100_001], [1, 1.000001], [0, 3e-4], [0, 2.5]):
         texts = axis(values).texts("number")
         assert len(set(texts)) == len(texts) > 2
+
+
+def test_names_at_the_ends_of_an_axis_do_not_stand_out_of_the_page():
+    found = ticks_across(axis([0, 1], snug=True), "percent")
+    assert found.count('class="first"') == found.count('class="last"') == 1
+    assert found.index('class="first"') < found.index(">20\u00a0%<") < found.index('class="last"')

@@ -13,7 +13,7 @@ from understudy.errors import InputError
 from understudy.games.dota.report import planned, terminal
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Commands
-from understudy.terminal.console import complain, next_step, out_console
+from understudy.terminal.console import complain, counted, next_step, out_console
 from understudy.terminal.options import (
     JsonOption,
     OutOption,
@@ -108,7 +108,7 @@ def record(
     imports, settings = _matches(run, sources, wanted, seed, quiet)
     with reading_progress(imports, quiet) as watched:
         taken = import_matches_stage.take_in(load("dota"), run, watched, settings, resume=resume)
-    print(f"{taken.matches:,} matches in {run.recordings}")
+    print(f"{counted(taken.matches, 'match')} in {run.recordings}")
     for what, count in sorted(taken.missing.items()):
         print(f"missing: {count:,} {what}")
     next_step(run, "dota", "encode dota")

@@ -4,10 +4,12 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
+from understudy.errors import InputError
 from understudy.games.two_player import commands as of_two
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Command, Commands
 from understudy.terminal.console import err_console
+from understudy.workers.attempt import line_of
 
 
 def commands_of(name: str) -> Commands:
@@ -25,7 +27,11 @@ def _warning(name: str, record: Command) -> Command:
         from understudy.games.two_player.hosted import replays_exactly
 
         load(name)  # which refuses what is no game of ours
-        if not replays_exactly(PettingZoo(name.partition(":")[2])):
+        try:
+            exact = replays_exactly(PettingZoo(name.partition(":")[2]))
+        except Exception as failure:
+            raise InputError(f"{name} fails as it is played: {line_of(failure)}") from failure
+        if not exact:
             err_console.print(
                 f"{name} is not deterministic: the same seed and choices give another match. "
                 "Training that was stopped goes on, but not exactly as it would have"

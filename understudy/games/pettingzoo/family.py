@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from understudy import extras
-from understudy.errors import InputError
+from understudy.errors import InputError, did_you_mean
 from understudy.games.pettingzoo.crowd import AecCrowd, ParallelCrowd, are_alike
 from understudy.games.pettingzoo.matches import AecMatch, ParallelMatch
 from understudy.games.pettingzoo.spaces import heads_of, size
 from understudy.games.two_player.hosted import HostedEnv
 from understudy.games.two_player.hosted_game import hosted_game
 from understudy.pipeline.game import Game
+from understudy.workers.attempt import line_of
 
 EXAMPLE = "connect_four_v3"
 PACKAGES = (*(f"pettingzoo.{part}" for part in ("classic", "butterfly", "atari", "sisl")), "mpe2")
@@ -67,7 +68,7 @@ class PettingZoo:
 @cache
 def _looked_at(name: str) -> tuple[int, tuple[int, ...]]:
     """Features and heads of an environment; InputError where it cannot be a game of ours."""
-    env = _make(name)()
+    env = _made(name)
     agents = list(env.possible_agents)
     if len(agents) < 2:
         raise InputError(f"pettingzoo:{name} is for {len(agents)} player; games here are for two")
@@ -81,6 +82,8 @@ def _looked_at(name: str) -> tuple[int, tuple[int, ...]]:
         both = [heads_of(env.action_space(one)) for one in agents]
     except ValueError as mistake:
         raise InputError(f"pettingzoo:{name} {mistake}. {_OWN}") from None
+    except Exception as failure:
+        raise InputError(f"pettingzoo:{name} has no spaces: {line_of(failure)}") from failure
     if len(both[0]) != len(both[1]):
         counts = f"{len(both[0])} and {len(both[1])}"
         raise InputError(f"pettingzoo:{name} has players that choose {counts} things. {_OWN}")
@@ -88,6 +91,21 @@ def _looked_at(name: str) -> tuple[int, tuple[int, ...]]:
         shown = f"{features:,} numbers, more than {MOST_FEATURES:,}"
         raise InputError(f"pettingzoo:{name} shows {shown}: make its pictures smaller. {_OWN}")
     return features, tuple(map(max, zip(*both, strict=True)))
+
+
+def _made(name: str) -> Any:
+    """One such environment; InputError where none comes of it."""
+    make = _make(name)
+    try:
+        env = make()
+    except Exception as failure:
+        raise InputError(f"pettingzoo:{name} cannot be made: {line_of(failure)}") from failure
+    if not hasattr(env, "possible_agents"):
+        raise InputError(
+            f"pettingzoo:{name} makes no environment of PettingZoo but {type(env).__name__}, "
+            "which has no possible_agents"
+        )
+    return env
 
 
 def _for_two(env: Any) -> Any:
@@ -102,12 +120,16 @@ def _make(name: str) -> Callable[[], Any]:
     """The function that makes an environment; `parallel_env` where there is one: fewer steps."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # it would greet everybody on stdout
     place, colon, function = name.rpartition(":")
+    if place.endswith(".py"):
+        raise InputError(f"name the module, not its file: pettingzoo:{place[:-3]}:{function}")
     found = _imported(place if colon else _of_theirs(name), name)
     names = (function,) if colon else ("parallel_env", "env")
     for one in names:
         if callable(made := getattr(found, one, None)):
             return made
-    raise InputError(f"{found.__name__} has no function {' or '.join(names)} for pettingzoo:{name}")
+    near = did_you_mean(function, vars(found)) if colon else ""
+    told = f"{found.__name__} has no function {' or '.join(names)}{near}"
+    raise InputError(f"{told} for pettingzoo:{name}")
 
 
 def _of_theirs(name: str) -> str:
@@ -132,7 +154,11 @@ def _imported(module: str, name: str) -> Any:
     except ImportError as failure:
         if mistake := extras.cured(failure, f"pettingzoo:{name}"):
             raise mistake from failure
-        raise InputError(
-            f"pettingzoo:{name} cannot be imported ({failure}). What PettingZoo's own need: "
-            'pip install "pettingzoo[classic]"'
-        ) from failure
+        cure = (
+            f"{module} is looked for in the folder you stand in, and where packages are installed"
+            if ":" in name
+            else 'What PettingZoo\'s own need: pip install "pettingzoo[classic]"'
+        )
+        raise InputError(f"pettingzoo:{name} cannot be imported ({failure}). {cure}") from failure
+    except Exception as failure:  # of somebody else's file
+        raise InputError(f"pettingzoo:{name} cannot be imported: {line_of(failure)}") from failure

@@ -10,7 +10,7 @@ import typer
 
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Command, Commands
-from understudy.terminal.console import complain, next_step, out_console
+from understudy.terminal.console import complain, counted, next_step, out_console
 from understudy.terminal.options import (
     AS_USUAL,
     JsonOption,
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 PlayersOption = Annotated[
     str | None,
-    typer.Option(help="Who is recorded to learn from, by comma. [default: the expert]"),
+    typer.Option(
+        help="Who is recorded to learn from, by comma. [default: the expert, or random where "
+        "there is none]"
+    ),
 ]
 OpponentsOption = Annotated[
     str | None, typer.Option(help="Whom they meet, by comma. [default: everybody]")
@@ -107,7 +110,7 @@ def recording(name: str) -> Command:
             parts=size.parts,
         )
         total = record_stage.record(game, run, schedule, **working.settings())
-        print(f"{total:,} matches in {run.recordings}")
+        print(f"{counted(total, 'match')} in {run.recordings}")
         next_step(run, name, f"encode {name}")
 
     record.__doc__ = f"""Play matches; write down what players saw and did.
@@ -123,8 +126,10 @@ def read_logs(name: str, out: Path | None, logs: Path, working: Working) -> None
 
     run = run_of(out, name)
     found = import_matches.read_logs(load(name), run, logs, resume=working.resume)
-    print(f"{found.matches:,} matches from {found.files} logs in {run.recordings}")
+    logs_read = counted(found.files, "log")
+    print(f"{counted(found.matches, 'match')} from {logs_read} in {run.recordings}")
     complain(found.rejected)
+    next_step(run, name, f"encode {name}", f"report {run.folder}")
 
 
 def competing(name: str) -> Command:

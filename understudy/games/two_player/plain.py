@@ -302,8 +302,10 @@ class Plain:
         moves = samples[self.decisions.table.name]
         counts: dict[str, float] = {"matches": len(recordings["matches"]), "decisions": len(moves)}
         for name in ("split", "player", *self.decisions.heads):
-            for row in pc.value_counts(moves[name]).to_pylist():
-                counts[f"{name}/{row['values']}"] = row["counts"]
+            found = pc.value_counts(moves[name]).to_pylist()
+            if name in self.decisions.heads:
+                found.sort(key=lambda row: row["values"])
+            counts |= {f"{name}/{row['values']}": row["counts"] for row in found}
         counts["violations"] = int((moves["forbidden"].to_numpy() > 0).sum())
         return counts
 

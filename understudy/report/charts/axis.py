@@ -80,8 +80,10 @@ def _scientific(number: float) -> str:
     return f"{float(digits):g}e{int(power)}"
 
 
-def axis(values: Iterable[float | None], *, log: bool = False, snug: bool = False) -> Axis:
-    """An axis that spans the values; it ends on ticks unless `snug`."""
+def axis(
+    values: Iterable[float | None], *, log: bool = False, snug: bool = False, whole: bool = False
+) -> Axis:
+    """An axis that spans the values; it ends on ticks unless `snug`; `whole`: none at halves."""
     known = [number for number in map(finite, values) if number is not None]
     if log:
         return _log_axis([number for number in known if number > 0])
@@ -90,6 +92,7 @@ def axis(values: Iterable[float | None], *, log: bool = False, snug: bool = Fals
         pad = abs(low) / 10 or 1.0
         low, high = low - pad, high + pad
     step = _step(high - low)
+    step = max(1.0, step) if whole else step
     if not snug:
         low, high = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
@@ -100,6 +103,16 @@ def _step(span: float) -> float:
     """A round distance that cuts the span into four to eight."""
     magnitude = 10.0 ** math.floor(math.log10(span / 5))
     return magnitude * next(size for size in (1, 2, 2.5, 5, 10) if size * magnitude >= span / 6.5)
+
+
+def ticks_across(span: Axis, unit: Unit = "number") -> str:
+    """The names below an axis; one at an end must not stand out of the page."""
+    found = []
+    for tick, text in zip(span.ticks, span.texts(unit), strict=True):
+        share = span.share(tick)
+        end = ' class="first"' if share < 0.02 else ' class="last"' if share > 0.98 else ""
+        found.append(f'<span{end} style="left:{share:.2%}">{text}</span>')
+    return f'<div class="x-axis">{"".join(found)}</div>'
 
 
 def _log_axis(known: Sequence[float]) -> Axis:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from understudy.report.charts.axis import Axis, Unit, finite, span_of, written
+from understudy.report.charts.axis import Axis, Unit, finite, span_of, ticks_across, written
 from understudy.report.charts.frame import NOTHING, color, figure, labelled_row, legend_of
 
 
@@ -50,13 +50,7 @@ def _reference(span: Axis, reference: float | None, label: str, unit: Unit) -> s
 
 def _foot(span: Axis, unit: Unit) -> str:
     """The axis below rows of whiskers or boxes."""
-    ticks = "".join(
-        f'<span style="left:{span.share(tick):.2%}">{text}</span>'
-        for tick, text in zip(span.ticks, span.texts(unit), strict=True)
-    )
-    return labelled_row(
-        "", f'<div class="bar-line"><div class="x-axis">{ticks}</div></div>', "foot"
-    )
+    return labelled_row("", f'<div class="bar-line">{ticks_across(span, unit)}</div>', "foot")
 
 
 def _whisker(interval: Interval, span: Axis, reference: float | None, line: str, unit: Unit) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from itertools import accumulate
 from typing import NamedTuple
 
-from understudy.report.charts.axis import Axis, Unit, axis, finite, span_of, written
+from understudy.report.charts.axis import Axis, Unit, axis, finite, span_of, ticks_across, written
 from understudy.report.charts.frame import NOTHING, NUM_COLORS, color, figure, legend_of
 
 Run = list[tuple[float, float]]
@@ -51,7 +51,8 @@ def line_chart(
     if not kept:
         return figure("lines", title, NOTHING)
     marks = [mark for mark in marks if _drawable(mark.x, mark.y, log_x, log_y)]
-    x = axis([point[0] for point in kept], log=log_x, snug=True)
+    counts = all(point[0].is_integer() for point in kept)  # rounds and steps
+    x = axis([point[0] for point in kept], log=log_x, snug=True, whole=counts)
     edges = {name: _edges(band, log_x, log_y) for name, band in (bands or {}).items()}
     ends = [point[1] for edge in edges.values() for point in edge]
     if limits is None:
@@ -189,18 +190,14 @@ def _mark(mark: Mark, x: Axis, y: Axis, unit: Unit) -> str:
 
 def _plot(field: str, x: Axis, y: Axis, x_label: str, y_label: str, unit: Unit) -> str:
     """The field framed by its two axes."""
-    y_texts, x_texts = y.texts(unit), x.texts("number")
+    y_texts = y.texts(unit)
     y_ticks = "".join(
         f'<span style="bottom:{y.share(tick):.2%}">{text}</span>'
         for tick, text in zip(y.ticks, y_texts, strict=True)
-    )
-    x_ticks = "".join(
-        f'<span style="left:{x.share(tick):.2%}">{text}</span>'
-        for tick, text in zip(x.ticks, x_texts, strict=True)
     )
     return (
         f'<div class="y-label">{escape(y_label)}</div>'
         f'<div class="plot" style="--ticks:{max(map(len, y_texts), default=1)}ch">'
         f'<div class="y-axis">{y_ticks}</div><div class="field">{field}</div>'
-        f'<div class="x-axis">{x_ticks}</div></div><div class="x-label">{escape(x_label)}</div>'
+        f'{ticks_across(x)}</div><div class="x-label">{escape(x_label)}</div>'
     )

@@ -15,6 +15,9 @@ class Link(NamedTuple):
     address: str
 
 
+SHORT = 40
+"""Characters of a cell that a narrow page scrolls to, rather than to stand them in a column."""
+
 Cell = str | float | None | Link
 
 
@@ -76,12 +79,18 @@ def _is_numeric(cells: Sequence[Cell]) -> bool:
 
 def _cell(cell: Cell, right: bool, unit: Unit) -> str:
     if isinstance(cell, Link):
-        return f'<td><a href="{escape(cell.address, quote=True)}">{escape(cell.words)}</a></td>'
+        link = f'<a href="{escape(cell.address, quote=True)}">{escape(cell.words)}</a>'
+        return f"<td{_short(cell.words)}>{link}</td>"
     if not right or isinstance(cell, str):
-        return f"<td>{escape('' if cell is None else str(cell))}</td>"
+        text = "" if cell is None else str(cell)
+        return f"<td{_short(text)}>{escape(text)}</td>"
     number = finite(cell)
     value = "" if number is None else f' data-value="{number!r}"'
     return f"<td{_side(True)}{value}>{written(number, unit)}</td>"
+
+
+def _short(text: str) -> str:
+    return ' class="short"' if 0 < len(text) <= SHORT else ""
 
 
 def _side(right: bool) -> str:

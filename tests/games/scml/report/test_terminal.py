@@ -25,6 +25,7 @@ def test_the_table_fits_the_terminal(width, levels):
     assert ("middle" in text) is levels
     assert "…" not in text
     (ace,) = [line.split() for line in lines if " ace " in line]
+    assert "too few" not in text and "40 configurations" in text
     assert ace[0] == "1"
     assert ace[-1] == "120"
 
@@ -34,3 +35,5 @@ def test_the_table_says_what_cannot_be_compared():
     text = printed(results, 80)
     assert "2 groups that cannot be compared" in text
     assert text.count(" ? ") == 2 * 4  # one configuration each: no interval
+    assert "?: too few configurations for an interval" in text
+    assert text.startswith("1 world of 2 configurations")

@@ -3,6 +3,7 @@
 import json
 import random
 from collections import Counter, defaultdict
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -208,6 +209,15 @@ def test_a_schedule_holds_every_world_once_and_records_some():
     assert all(w.recorded and w.watched == {"AS0"} for f in everything.fixtures.values() for w in f)
     nothing = schedule(tournament(), purpose=RECORD, keep=0)
     assert not any(world.recorded for f in nothing.fixtures.values() for world in f)
+
+
+def test_other_competitors_have_a_folder_of_their_own():
+    """Who compares another agent with the same rival does not get into the way of the first."""
+    some = (tournament(), tournament(track="oneshot"), tournament(seed=1))
+    others = [replace(some[0], competitors=some[0].competitors[n:]) for n in (1, 2)]
+    names = [schedule(one, purpose=COMPETE, keep=0).name for one in (*some, *others)]
+    assert len({*names}) == 5
+    assert names[0].startswith("official-Penguin-AS0-Xeno-Greedy-Random-")
 
 
 def test_agents_can_be_named_together():

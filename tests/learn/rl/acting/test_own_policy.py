@@ -95,3 +95,11 @@ def test_a_wrong_answer_is_told_in_one_line(policy, answer, words):
 def test_what_cannot_be_a_policy_is_refused_at_once(policy, text, name, words):
     with pytest.raises(InputError, match=words):
         policy(text, name)
+
+
+def test_where_one_option_alone_is_legal_nobody_is_asked(policy):
+    """Whoever waits has nothing to choose: what is answered there does not count."""
+    legal = LEGAL.copy()
+    legal[2] = [1, 0, 0, 0, 1]
+    found = policy("def policy(seen, masks):\n    return [[1, 0]] * 4")
+    assert found.choose(SEEN, legal, CHANCE).tolist() == [[1, 0], [1, 0], [0, 1], [1, 0]]

@@ -9,7 +9,7 @@ import typer
 from understudy.errors import InputError
 from understudy.games.scml.commands.worlds import LIMIT, OF_THE_LEAGUE, Worlds
 from understudy.pipeline.game import load
-from understudy.terminal.console import complain, go_to_background, next_step
+from understudy.terminal.console import complain, counted, go_to_background, next_step
 from understudy.terminal.options import AS_USUAL, MoreOption, OutOption, Working, names, run_of
 from understudy.terminal.progress import reading_progress
 
@@ -141,7 +141,7 @@ def _read_logs(run: "Run", logs: Path, recorded: Recorded, working: Working) -> 
         settings["players"] = named(recorded.agents, "agents")
     with reading_progress(read_logs(logs), working.quiet) as parts:
         found = take_in(load("scml"), run, parts, settings, resume=working.resume)
-    print(f"{found.matches:,} worlds in {run.recordings}")
+    print(f"{counted(found.matches, 'world')} in {run.recordings}")
     for what, count in sorted(found.missing.items()):
         print(f"missing: {count:,} {what}")
     complain(found.rejected)
@@ -172,7 +172,7 @@ def _say_what_is_recorded(run: "Run", total: int, trace: bool, csv: bool) -> Non
     from understudy.games.scml.recording.failures import failure_lines
 
     size = sum(path.stat().st_size for path in run.recordings.glob("*.parquet"))
-    print(f"{total:,} worlds in {run.recordings}, {size / 1e6:,.1f} MB")
+    print(f"{counted(total, 'world')} in {run.recordings}, {size / 1e6:,.1f} MB")
     for line in failure_lines(run.recordings):
         print(line)
     next_step(run, "scml", "encode scml", f"report {run.folder}")

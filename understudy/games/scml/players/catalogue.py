@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from understudy import extras
-from understudy.data.own_code import OwnCode, load_own
-from understudy.errors import InputError, did_you_mean
+from understudy.data.own_code import OwnCode, load_own, require_name
+from understudy.errors import InputError, did_you_mean, some
 from understudy.games.scml.domain import Track
 
 if TYPE_CHECKING:  # takes seconds to import
@@ -156,9 +156,11 @@ def best(most: Mapping[int, int], track: Track = "std") -> list[str]:
 def known(name: str, track: Track = "std") -> str:
     """The name of one agent, if there is such an agent."""
     if name not in CATALOGUE[track]:
+        require_name(name)
         raise InputError(
             f"there is no SCML agent '{name}'{did_you_mean(name, CATALOGUE[track])}; there is "
-            f"{', '.join(CATALOGUE[track])}, and together 2024, 2025, 2026, built-ins, all"
+            f"{some(CATALOGUE[track], 'understudy recipes scml')}, "
+            "and together 2024, 2025, 2026, built-ins, all"
         )
     return name
 

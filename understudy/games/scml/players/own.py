@@ -27,7 +27,7 @@ def check_agent(code: OwnCode, track: Track) -> None:
         kind = load_own(code)
         if not (inspect.isclass(kind) and issubclass(kind, OneShotAgent)):
             raise InputError(
-                f"{code.title} is no SCML agent but {_described(kind)}; {_CURE[track]}"
+                f"{code.title} is no SCML agent, but {_described(kind)}; {_CURE[track]}"
             )
         if track == "oneshot" and issubclass(kind, StdAgent) and not issubclass(kind, HRLAgent):
             raise InputError(f"{code.title} is an agent of Standard, not OneShot; {_CURE[track]}")
@@ -48,7 +48,7 @@ _CURE: dict[Track, str] = {
 
 def _described(thing: Any) -> str:
     if not inspect.isclass(thing):
-        return f"a {type(thing).__name__}"
+        return f"of type {type(thing).__name__}"
     bases = ", ".join(base.__name__ for base in thing.__bases__)
     return f"a class derived from {bases}"
 

@@ -117,13 +117,13 @@ def _by_level(name: str, strength: Strength, results: pa.Table) -> Panel:
         reference=1.0,
         reference_label="final balance = initial balance",
     )
-    columns = ["player"]
-    for level in LEVEL_NAMES:
+    columns, levels = ["player"], list(_scores_by_level(strength.players, results))
+    for level in levels:
         columns += [f"{level}: mean", "adjusted", "±", "n"]
     rows = []
     for player in strength.players:
         cells: list[charts.Cell] = [player.player]
-        for level in LEVEL_NAMES:
+        for level in levels:
             if (at := player.levels.get(level)) is None:
                 cells += [None] * 4
             else:

@@ -7,6 +7,7 @@ from rich.table import Table
 
 from understudy.games.scml.strength.paired import LEVEL_NAMES
 from understudy.games.scml.strength.strength import PlayerStrength, Strength
+from understudy.terminal.console import counted
 
 
 def strength_table(strength: Strength, width: int | None = None) -> Table:
@@ -14,7 +15,8 @@ def strength_table(strength: Strength, width: int | None = None) -> Table:
     width = width or shutil.get_terminal_size((80, 24)).columns
     levels = LEVEL_NAMES if width >= 100 else ()
     table = Table(
-        title=f"{strength.worlds:,} worlds of {strength.configurations:,} configurations\n"
+        title=f"{counted(strength.worlds, 'world')} of "
+        f"{counted(strength.configurations, 'configuration')}\n"
         "adjusted: above the mean player in the same slot, with 95 % interval",
         title_justify="left",
         box=None,  # lines between columns would cost a column or two
@@ -33,12 +35,15 @@ def strength_table(strength: Strength, width: int | None = None) -> Table:
             rank, group = 0, player.group
         rank += 1
         table.add_row(str(rank), player.player, *_cells(player, levels))
+    notes = list[str]()
+    if not all(player.adjusted.bounded for player in strength.players):
+        notes.append("?: too few configurations for an interval; --configs 40 gives one.")
     if strength.groups > 1:
-        table.caption = (
+        notes.append(
             f"{strength.groups} groups that cannot be compared: no chain of shared slots joins "
             "them. Adjusted scores and ranks count within a group."
         )
-        table.caption_justify = "left"
+    table.caption, table.caption_justify = "\n".join(notes) or None, "left"
     return table
 
 

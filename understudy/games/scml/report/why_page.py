@@ -29,12 +29,16 @@ def why_tables(player: str, gaps: Gaps) -> list[Table]:
     for loss, days in gaps.items():
         parts = added_up(days)
         cells = (loss.match, str(loss.slot), loss.rival, f"{loss.behind:.3f}")
-        worlds.add_row(*cells, *(f"{parts[name]:+,.0f}" for name in REASONS))
+        worlds.add_row(*cells, *(_money(parts[name]) for name in REASONS))
     days_table = _table("The days that cost most", ("world", "day", "rival", "behind"))
     for loss, gap in worst_days(gaps, DAYS_SHOWN // 2):
         cells = (loss.match, str(gap.day), loss.rival, f"{-gap.gap:,.0f}")
-        days_table.add_row(*cells, *(f"{gap.parts[name]:+,.0f}" for name in REASONS))
+        days_table.add_row(*cells, *(_money(gap.parts[name]) for name in REASONS))
     return [worlds, days_table]
+
+
+def _money(amount: float) -> str:
+    return f"{amount:+,.0f}" if round(amount) else "0"
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
@@ -85,7 +89,7 @@ def _worlds(player: str, gaps: Gaps, address: Address) -> Panel:
 def _days(player: str, gaps: Gaps, address: Address) -> Panel:
     rows = list[list[charts.Cell]]()
     for loss, gap in worst_days(gaps, DAYS_SHOWN):
-        units = [f"{mine} / {theirs}" for mine, theirs in gap.units.values()]
+        units = [f"{mine}\u00a0/\u00a0{theirs}" for mine, theirs in gap.units.values()]
         rows.append(
             [
                 Link(f"{loss.match}, day {gap.day}", address(loss.match, gap.day, loss.slot)),

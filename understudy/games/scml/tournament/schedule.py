@@ -9,6 +9,7 @@ from understudy.data.manifests import PARTS, Size, cuts
 from understudy.data.runs import RECORD
 from understudy.games.scml.tournament.design import MOST_CONFIGS, Tournament, WorldPlan, plan
 from understudy.games.scml.tournament.isolation import is_foreign
+from understudy.names import joined
 from understudy.pipeline.game import Schedule
 
 WORLDS_PER_TASK = 1, 6
@@ -50,7 +51,7 @@ def schedule(
     fixtures = _tasks_by_part(worlds, tournament, purpose, parts)
     learnt_from = sorted(watched or {ref.name for ref in tournament.competitors})
     return Schedule(
-        name=f"{tournament.field}-{len(tournament.competitors)}-{len(worlds)}-{tournament.seed}",
+        name=_name(tournament, len(worlds)),
         settings=tournament.settings()
         | {
             **({"players": learnt_from} if purpose == RECORD else {}),
@@ -64,6 +65,14 @@ def schedule(
         # With so many worlds in all, each configuration would get another number of them.
         growing=() if tournament.target_worlds is not None else ("configs", "tasks", PARTS),
     )
+
+
+def _name(tournament: Tournament, worlds: int) -> str:
+    """Another where others compete, or elsewhere: results do not get into each other's way."""
+    usual = ("std", "engine")
+    unusual = [name for name in (tournament.track, tournament.simulator) if name not in usual]
+    competitors = [ref.name for ref in tournament.competitors]
+    return joined([tournament.field, *unusual, *competitors, worlds, tournament.seed])
 
 
 def _tasks_by_part(

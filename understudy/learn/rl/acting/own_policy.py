@@ -5,7 +5,8 @@
 
 Axes: n decisions at once, F features, H heads, O options of all heads side by side.
 `observations` is float32 [n, F], `masks` bool [n, O]: which options are legal. `options` are whole
-numbers [n, H], one option of every head; with one head [n] will do. Whoever wants chance takes it
+numbers [n, H], one option of every head; with one head [n] will do. Where a head has but one legal
+option, as for whoever waits, that one is taken whatever is answered. Whoever wants chance takes it
 from `uniform`, float32 [n, H] of [0, 1), so that the same match is played the same way again. A
 class is made without arguments and then called likewise. It sees decisions of many matches at once
 and must not count on their order: what it needs to know is in the observation.
@@ -75,7 +76,10 @@ class OwnPolicy:
         options = options.astype(np.int64)
         first = 0
         for chosen, (head, size) in zip(options.T, self.heads.items(), strict=True):
-            wrong = ~_legal(chosen, legal[:, first : first + size])
+            open_to = legal[:, first : first + size]
+            forced = open_to.sum(axis=1) == 1
+            chosen[forced] = open_to[forced].argmax(axis=1)
+            wrong = ~_legal(chosen, open_to)
             if wrong.any():
                 told = f"option {int(chosen[wrong][0])} of {head}, which is not legal there"
                 raise InputError(f"{self.code.title} chose {told}")
