@@ -271,7 +271,7 @@ def test_other_weights_are_other_work_for_a_competition(run):
     policy.options.bias.data += 1
     save_policy(run / "models" / "imitate-quick", policy)
     done = understudy(COMPETE, "--out", run, "--quiet", "--workers", "0")
-    assert_refused(done, "holds other work: players was ", "or --fresh")
+    assert_refused(done, "holds other work: players of imitate-quick was ", "or --fresh")
     succeed(COMPETE, run, "--fresh")
 
 

@@ -116,7 +116,11 @@ def loaded(network: N, weights: Mapping[str, Array], where: str) -> N:
     """A network with these weights; InputError if they are for another."""
     tensors = {name: torch.from_numpy(np.array(values)) for name, values in weights.items()}
     if misfit := misfits(network, tensors):
-        raise InputError(f"{where}: {misfit}. Train again, or leave out --init")
+        raise InputError(
+            f"{where}: {misfit}. Give the recipe the sizes that those weights were trained with "
+            "(hidden, width and depth by --set, as `understudy recipes scml RECIPE` lists them), "
+            "train again, or leave out --init"
+        )
     network.load_state_dict(tensors)
     return network
 
