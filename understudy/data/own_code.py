@@ -83,7 +83,7 @@ def refer(text: str) -> OwnCode:
     if not place.endswith(".py"):
         folder = str(Path.cwd())
         file = _file_of(place, folder)
-        return OwnCode(place, name, folder, digest=file and _stamp(file.read_bytes()))
+        return OwnCode(place, name, folder, digest=_stamp(file.read_bytes()) if file else None)
     path = Path(place).expanduser()
     if not path.is_file():
         raise InputError(f"there is no file {place}, of which {name} is to be taken")

@@ -127,7 +127,7 @@ GOOD = {"match": "a", "slot": 0, "features": [0.0] * len(SEEN), "actions": [1]}
 )
 def test_a_row_that_is_no_decision_is_left_out_and_told(tmp_path, change, said):
     done = record(tmp_path, put(tmp_path / "logs", [GOOD, {**GOOD, **change}, GOOD], "jsonl"))
-    assert done.code == 0 and "1 matches" in done.out
+    assert done.code == 0 and "1 match from" in done.out
     assert f"log.jsonl:2: {said}" in done.err and done.err.count("\n") == 1
     assert len(rows(tmp_path / "run/recordings", "steps")) == 2
 
