@@ -2,7 +2,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-UV := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install -q --no-deps
+INSTALL := VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install -q
+UV := $(INSTALL) --no-deps
 export OMP_NUM_THREADS ?= 1
 export PYTHONHASHSEED ?= 0
 
@@ -14,12 +15,14 @@ help:  ## Say what each target does
 
 env: $(READY)  ## Make .venv from requirements/lock.txt
 
-# torch goes first and through pip: its CPU build of exactly this version is found by pip alone.
+# torch goes first: uv takes the build for this machine's card, or the CPU build, from PyTorch's own index;
+# where that cannot be reached, pip takes what it finds.
 $(READY): requirements/lock.txt pyproject.toml
 	@echo "making $(VENV) (about two minutes) ..."
 	@test -x $(BIN)/python || python3 -m venv $(VENV)
 	@$(BIN)/pip install -q --disable-pip-version-check uv==0.13.7
-	@$(BIN)/pip install -q --disable-pip-version-check -c requirements/lock.txt torch==2.13.0
+	@UV_HTTP_RETRIES=0 $(INSTALL) -c requirements/lock.txt --torch-backend auto torch==2.13.0 2>/dev/null || \
+	  $(BIN)/pip install -q --disable-pip-version-check -c requirements/lock.txt torch==2.13.0
 	@$(UV) --compile-bytecode -r requirements/lock.txt
 	@$(UV) --no-build-isolation -e .
 	@touch $@

@@ -3,9 +3,14 @@
     python benchmarks/scml_submission.py HRL --python /path/to/scml-only/bin/python
 
 Exports the model, unpacks it, and has the other Python play worlds of scml with it, every decision
-written down; plays the same worlds here with the original; compares decision by decision. Then the
-other Python plays `anac2024_std` with it among scml's own agents. What is random or depends on the
-clock in negmas is fixed in the same way in both; nothing else is changed.
+written down; plays the same worlds here with the original; compares decision by decision. What is
+random or depends on the clock in negmas is fixed in the same way in both; nothing else is changed.
+
+    python benchmarks/scml_submission.py HRL --python ... --configs 6 --scores scores.jsonl
+
+Then the other Python plays `anac2024_std`, once for each configuration, with the submission among
+`--rivals`, and each is compared with the mean of all in the same configuration. A configuration
+that `--scores` holds is not played again.
 """
 
 import argparse
@@ -22,6 +27,7 @@ from pathlib import Path
 
 CLASS = "Exported"
 LEVELS = (2, 3, 4)
+RIVALS = "scml.std.agents.GreedyStdAgent,scml.std.agents.SyncRandomStdAgent"
 NOT_NEEDED = ["understudy", "torch", "numba", "safetensors", "msgspec", "scml_agents"]
 BLOCKED = f"""
 import runpy, sys
@@ -38,39 +44,62 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def main():
     """Both halves of the comparison; `play` and `tournament` are run by the other Python."""
     if len(sys.argv) > 1 and sys.argv[1] in ("play", "tournament"):
-        half, agent, target, worlds, steps = sys.argv[1:6]
-        {"play": play_all, "tournament": tournament}[half](agent, target, int(worlds), int(steps))
+        half, agent, target, worlds, steps, *rivals = sys.argv[1:]
+        if half == "play":
+            play_all(agent, target, int(worlds), int(steps))
+        else:
+            tournament(agent, target, int(worlds), int(steps), rivals)
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", help="HRL, a folder of a model or a file of weights")
     parser.add_argument("--python", default=sys.executable, help="who has only scml")
     parser.add_argument("--worlds", type=int, default=6)
     parser.add_argument("--steps", type=int, default=30)
-    parser.add_argument("--no-tournament", action="store_true")
+    parser.add_argument("--configs", type=int, default=0, help="of the tournament")
+    parser.add_argument("--days", type=int, default=50, help="of each of its worlds")
+    parser.add_argument("--rivals", default=RIVALS, help="whom it meets there, by comma")
+    parser.add_argument("--scores", type=Path, default=Path("submission-scores.jsonl"))
     parser.add_argument("--blocked", action="store_true", help="have this Python do as if")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        if not compare(told, Path(folder)):
+        agent = unpacked(told, Path(folder))
+        if told.worlds and not compare(told, agent, Path(folder)):
             sys.exit(1)
+        if told.configs:
+            rivals = told.rivals.split(",")
+            call(
+                told.python,
+                "tournament",
+                agent,
+                told.scores.resolve(),
+                told.configs,
+                told.days,
+                *rivals,
+            )
+            table(told.scores)
 
 
-def compare(told, folder):
-    """Whether every decision is the same."""
+def unpacked(told, folder):
+    """The file of the exported agent."""
     from understudy.data.runs import Run
     from understudy.export.submission import export_submission, weights_named
 
-    weights = weights_named(Run.of("scml"), told.model)
-    made = export_submission(weights, folder / "submission.zip", CLASS)
+    told.weights = weights_named(Run.of("scml"), told.model)
+    made = export_submission(told.weights, folder / "submission.zip", CLASS)
     zipfile.ZipFile(made.path).extractall(folder)
-    agent = folder / CLASS / "agent.py"
     print(f"{made.path.name}: {made.files} files, {made.size / 1e6:.2f} MB, {made.track}")
     if not told.blocked:
         print(f"the other Python lacks: {', '.join(lacking(told.python)) or 'nothing'}")
+    return folder / CLASS / "agent.py"
+
+
+def compare(told, agent, folder):
+    """Whether every decision is the same."""
     there, here = folder / "there.jsonl", folder / "here.jsonl"
     seconds = {}
     for python, code, target in (
-        (told.python, str(agent), there),
-        (sys.executable, f"original:{weights}", here),
+        (told.python, agent, there),
+        (sys.executable, f"original:{told.weights}", here),
     ):
         began = time.perf_counter()
         blocked = told.blocked and target is there
@@ -79,18 +108,34 @@ def compare(told, folder):
     same, total = equal(there.read_text().splitlines(), here.read_text().splitlines())
     print(f"{same:,} of {total:,} decisions are the same in {told.worlds} worlds of scml")
     print("seconds: " + ", ".join(f"{name} {value:.0f}" for name, value in seconds.items()))
-    if not told.no_tournament:
-        call(told.python, "tournament", str(agent), "-", 1, told.steps)
     return same == total > 0
 
 
-def call(python, half, agent, target, worlds, steps, blocked=False):
+def table(path):
+    """What each has above the mean of all in a configuration, and how far ours is above it."""
+    from understudy.data.stats import student
+
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    above = {name: [row[name] - sum(row.values()) / len(row) for row in rows] for name in rows[0]}
+    print(f"{len(rows)} configurations; Student's 95 % over them")
+    for name in sorted(above, key=lambda name: -sum(above[name])):
+        gaps = [ours - theirs for ours, theirs in zip(above[CLASS], above[name], strict=True)]
+        line = f"{name:24} {shown(student(above[name]))}"
+        print(line if name == CLASS else f"{line}   {CLASS} less it {shown(student(gaps))}")
+
+
+def shown(found):
+    """An estimate in a line."""
+    return f"{found.value:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+
+
+def call(python, half, *given, blocked=False):
     """Run the other half of this file, with nothing of this checkout on its path."""
     before = ["-c", BLOCKED] if blocked else []
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     clean |= {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
     subprocess.run(
-        [python, *before, __file__, half, agent, str(target), str(worlds), str(steps)],
+        [python, *before, __file__, half, *map(str, given)],
         check=True,
         env=clean,
         cwd=tempfile.gettempdir(),
@@ -214,23 +259,32 @@ def in_order(world):
     world.unsigned_contracts = found
 
 
-def tournament(agent, _, configs, steps):
-    """The league's own function."""
-    from scml.std import agents as theirs
+def tournament(agent, target, configs, days, rivals):
+    """The league's own function, a configuration at a time; a line of mean scores for each."""
+    import numpy as np
+    from negmas.helpers import get_class
     from scml.utils import anac2024_std
 
-    kind = load(agent)
-    random.seed(0)
-    with quiet():
-        played = anac2024_std(
-            competitors=[kind, theirs.GreedyStdAgent, theirs.SyncRandomStdAgent],
-            n_configs=configs,
-            n_steps=steps,
-            parallelism="serial",
-            verbose=False,
-            print_exceptions=False,
-        )
-    print(played.total_scores.to_string(index=False))
+    players = [load(agent), *(get_class(name) for name in rivals)]
+    done = len(Path(target).read_text().splitlines()) if Path(target).exists() else 0
+    for number in range(done, configs):
+        random.seed(number)
+        np.random.seed(number)
+        with quiet():
+            played = anac2024_std(
+                competitors=players,
+                n_configs=1,
+                n_steps=days,
+                max_worlds_per_config=len(players),
+                n_competitors_per_world=len(players),
+                parallelism="serial",
+                forced_logs_fraction=0.0,
+                print_exceptions=False,
+            )
+        names = [str(one).rpartition(".")[2] for one in played.scores["agent_type"]]
+        scores = played.scores["score"].groupby(names).mean()
+        with Path(target).open("a") as file:
+            file.write(json.dumps(scores.to_dict()) + "\n")
 
 
 @contextlib.contextmanager

@@ -18,11 +18,19 @@ from understudy import api, games
 from understudy.cli.app import app
 from understudy.data.own_code import is_reference
 from understudy.errors import InputError
+from understudy.league.sizing import AUTO
 
 PROGRAM = typer.main.get_command(app())
-README = (Path(__file__).parents[1] / "README.md").read_text()
+ROOT = Path(__file__).parents[1]
 UsageError = typer.BadParameter.__base__  # typer's own name for it is private
-BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def blocks_of(page):
+    """Language and text of each block of a page."""
+    return re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+BLOCKS = blocks_of(ROOT / "README.md")
 
 
 # --- Collecting ----------------------------------------------------------------------------------
@@ -61,13 +69,24 @@ def typed(text):
         )
 
 
-IN_README = {
+def in_blocks(blocks):
+    """The commands at the beginning of lines of blocks of no language."""
+    return {
+        line
+        for language, block in blocks
+        if not language
+        for row in block.splitlines()
+        if row.startswith("understudy ")
+        for line in typed(row)
+    }
+
+
+IN_README = in_blocks(BLOCKS)
+IN_DOCS = {
     line
-    for language, block in BLOCKS
-    if not language
-    for row in block.splitlines()
-    if row.startswith("understudy ")
-    for line in typed(row)
+    for page in (ROOT / "docs").rglob("*.md")
+    if page.name != "log.md"  # which tells what was typed then
+    for line in in_blocks(blocks_of(page))
 }
 IN_HELP = {line for command in commands(PROGRAM) for text in texts(command) for line in typed(text)}
 
@@ -110,6 +129,8 @@ def parse(monkeypatch):
 
 SHIPPED = ("HRL", "shipped")
 """Models that come with the program."""
+STUDIO = "human"
+"""Who plays in the studio."""
 GROUPS = {"scml": ("2024", "2025", "2026", "built-ins", "all")}
 """Names that stand for many players."""
 
@@ -122,7 +143,9 @@ def look_up(words, options):
     game = games.load(name)
     if words[0] == "league":
         assert game.league is not None, f"{name} has no league"
-        assert options["recipe"] in game.league().recipes, f"no league '{options['recipe']}'"
+        assert options["recipe"] in {*game.league().recipes, AUTO}, (
+            f"no league '{options['recipe']}'"
+        )
     elif options.get("recipe") not in (None, *games.commands(name).tuned):
         game.recipe(options["recipe"])
     for model in (options.get("start"), options.get("init"), options.get("model")):
@@ -130,7 +153,7 @@ def look_up(words, options):
             game.recipe(Path(model).name)
     for option in ("players", "opponents", "agents", "track_only"):
         for player in named(options.get(option)):
-            assert player in {*game.players, *game.recipes(), *GROUPS.get(name, ())}, (
+            assert player in {*game.players, *game.recipes(), *GROUPS.get(name, ()), STUDIO}, (
                 f"who is {player}?"
             )
 
@@ -145,7 +168,7 @@ def check(parse, line):
     look_up(*parse(line))
 
 
-@pytest.mark.parametrize("line", sorted(IN_README | IN_HELP))
+@pytest.mark.parametrize("line", sorted(IN_README | IN_DOCS | IN_HELP))
 def test_an_example_could_be_typed(parse, line):
     check(parse, line)
 

@@ -112,7 +112,7 @@ def test_it_decides_as_the_original_does_in_the_real_scml():
     done = subprocess.run(
         [
             *(sys.executable, ROOT / "benchmarks" / "scml_submission.py", "HRL"),
-            *("--worlds", "2", "--steps", "5", "--no-tournament", "--blocked"),
+            *("--worlds", "2", "--steps", "5", "--blocked"),
         ],
         capture_output=True,
         text=True,
