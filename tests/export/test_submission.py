@@ -83,7 +83,8 @@ def telling(kind, calls):
     class Told(kind):
         def counter_all(self, offers, states):
             answers = super().counter_all(offers, states)
-            calls.append((self.id, self.awi.current_step, str(sorted(answers.items()))))
+            by_usual = self._policy is self._weights  # or by those for thrifty buyers
+            calls.append((self.id, self.awi.current_step, by_usual, str(sorted(answers.items()))))
             return answers
 
     return Told
@@ -102,7 +103,7 @@ def test_it_decides_as_the_original_does_in_our_engine(made, monkeypatch):
         world = World(config, [(Told, {}), *theirs, (Told, {}), *theirs[::-1]]).run()
         said[kind.__module__] = calls, [one.score for one in world.factories]
     (calls, scores), other = said.values()
-    assert len(calls) > 20
+    assert len(calls) > 20 and {by_usual for _, _, by_usual, _ in calls} == {True, False}
     assert (calls, scores) == other
 
 

@@ -8,7 +8,7 @@ is told one number: the risk it takes.
 
 import numpy as np
 
-from understudy.games.scml.agent.l4_priorities import FIT, GAIN, LATE, SOON
+from understudy.games.scml.agent.l4_priorities import CLOSE, FIT, GAIN, LATE, SOON
 from understudy.games.scml.batch import observe, speech
 from understudy.games.scml.batch.kernels import kernel
 from understudy.games.scml.batch.players.learner import opens
@@ -91,10 +91,9 @@ def _rank(world, me, book):  # type: ignore[no-untyped-def]
     order, count = world.list_a, 0
     for place in range(world.scores.shape[0]):
         if observe.is_decided_about(world, me, place):
-            score = _score(world, me, place, book.money[FREE])
-            world.scores[place] = score
+            world.scores[place] = _score(world, me, place, book.money[FREE])
             index = count
-            while index > 0 and world.scores[order[index - 1]] < score:
+            while index > 0 and world.scores[order[index - 1]] < world.scores[place] - CLOSE:
                 order[index] = order[index - 1]
                 index -= 1
             order[index] = place
