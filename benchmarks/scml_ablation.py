@@ -1,7 +1,7 @@
 """What the choices in training HRL-XF are worth: trained again without each of them, same budget.
 
     python benchmarks/scml_ablation.py --out DIR [--configs 60] [--steps 600] [--cores 1]
-        [--device cuda] [--worlds 304] [--seconds 900]
+        [--device cuda] [--worlds 304] [--seconds 900] [--only base,direct]
 
 One set of recordings for all: compiled official draws in which Steward, Penguin and AS0 compete,
 Steward's decisions watched. From its samples three L2 (what came of the day, by the loss of today
@@ -228,11 +228,14 @@ def learners(wanted: argparse.Namespace) -> dict[str, Learner]:
         return policy_of(job_of(name, wanted).out / WEIGHTS)
 
     found: dict[str, Learner] = {
-        name: ManyDecisions(policy(name)) for name in (*OFFERS, *ON) if name != "no history"
+        name: Changed(policy(name), NoHistory)
+        if name == "no history"
+        else ManyDecisions(policy(name))
+        for name in (*wanted.only, *ON)
     }
-    found["no history"] = Changed(policy("no history"), NoHistory)
     found["guard .9"] = Changed(policy("base"), Guarded, 0.9)
-    found["direct, guard .9"] = Changed(policy("direct"), GuardedDirect, 0.9)
+    if "direct" in found:
+        found["direct, guard .9"] = Changed(policy("direct"), GuardedDirect, 0.9)
     return found
 
 
@@ -282,7 +285,8 @@ def show(field: Field, names: Sequence[str], parts: Sequence[Floats]) -> None:
     places = [layout(field, None, BLOCK, number, COMPANY).place for number in numbers]
     named = dict(zip(names, scores, strict=True))
     tables = {"base": named, "on": {name: named[name] for name in ("on", "awr", "base")}}
-    tables["direct"] = {name: named[name] for name in names if name.startswith("direct")}
+    if "direct" in named:
+        tables["direct"] = {name: named[name] for name in names if name.startswith("direct")}
     for base, chosen in tables.items():
         print(f"\n{field}, beside {base}\n")
         print("\n".join(comparison_lines(chosen, base, places)), flush=True)
@@ -307,14 +311,16 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--worlds", type=int, default=304)
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--only", default=",".join(OFFERS), help="L3 by name; base is needed")
     wanted = parser.parse_args()
+    wanted.only = wanted.only.split(",")
     wanted.begun = time.monotonic()
     compiling = get_context("spawn").Process(target=compile_all)
     compiling.start()  # meanwhile worlds are hosted
     recorded(wanted)
     print(f"recorded after {time.monotonic() - wanted.begun:,.0f} s", flush=True)
     in_turn("l2", list(GOALS), wanted)
-    in_turn("l3", list(OFFERS), wanted)
+    in_turn("l3", wanted.only, wanted)
     losses(wanted)
     compiling.join()
     compare(wanted)
