@@ -96,6 +96,8 @@ def test_lines_have_a_checksum_each_and_an_unfinished_last_one_is_left_out(tmp_p
     assert len(found) == 2
     path.write_text(json_line(first) + json_line(first).replace("[1]", "[7]"))
     assert "line 2, is damaged (it does not match its checksum)" in refusal(path, read_lines)
+    path.write_bytes((json_line(first) * 3).encode().replace(b"sizes", b"s\rzes", 2))
+    assert "line 1, is damaged" in refusal(path, read_lines)  # and not the end of all lines
     path.write_text('{"name": "old", "sizes": []}\n')  # made before there were checksums
     assert read_lines(path, Shape, "") == [{"name": "old", "sizes": []}]
     assert read_lines(tmp_path / "none", Shape, "") == []

@@ -64,11 +64,8 @@ def read_lines(path: Path, shape: type[T], cure: str) -> list[T]:
 
 def numbered_lines(path: Path, shape: type[T], cure: str) -> Iterator[tuple[int, T]]:
     """The same one by one, each with its number."""
-    content = read_bytes(path)
-    lines = [] if content is None else content.splitlines(keepends=True)
-    for number, line in enumerate(lines, start=1):
-        if not line.endswith(b"\n"):
-            return
+    whole = (read_bytes(path) or b"").split(b"\n")[:-1]  # at \r, a damaged line would be two
+    for number, line in enumerate(whole, start=1):
         yield number, parsed_line(line, shape, path, number, cure)
 
 

@@ -1,6 +1,5 @@
 """Whose decisions are traced, and a trace that is the same however often it was begun again."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pyarrow as pa
 from scml.oneshot.agent import OneShotAgent
 
 from understudy.data.files import write_bytes
+from understudy.data.integrity.json_files import decoded
 from understudy.data.players import PlayerRef
 from understudy.games.scml.agent.trace import Trace
 from understudy.games.scml.domain import Track
@@ -63,14 +63,12 @@ def tidy_trace(path: Path, matches: Sequence[str]) -> None:
         return
     lines = list[tuple[str, str, bytes]]()
     first = dict[tuple[str, str], int]()
-    for line in path.read_bytes().splitlines(keepends=True):
-        if not line.endswith(b"\n"):
-            break
-        entry = json.loads(line)
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
+        entry = decoded(line, f"{path}, line {number},", "Record again with --fresh")
         who = str(entry["match"]), str(entry["agent"])
         if entry["number"] == 0:
             first[who] = len(lines)
-        lines.append((*who, line))
+        lines.append((*who, line + b"\n"))
     kept = [
         (match, line)
         for number, (match, agent, line) in enumerate(lines)
