@@ -45,6 +45,22 @@ def test_chinese_pages_are_in_the_first_lines_of_the_readme():
     assert {page.stem for page in (ROOT / "docs/zh").glob("*.md")} >= {"README", "tour", "scml"}
 
 
+def test_chinese_pages_tell_the_figures_of_the_english_tables():
+    figure = re.compile(r"(?<![\d.])[+−]?\.\d{3,4}")
+    known = set(figure.findall((ROOT / "docs/measured.md").read_text()))
+    for page in (ROOT / "docs/zh").glob("*.md"):
+        found = set(figure.findall(page.read_text()))
+        assert found <= known, f"{page.name}: {sorted(found - known)} are not in measured.md"
+
+
+def test_nobody_is_sent_to_a_package_of_somebody_else():
+    """`understudy` on PyPI is not ours: who has nothing yet installs from the folder."""
+    for page in ("README.md", "docs/index.md", "docs/zh/README.md"):
+        commands = re.findall(r"pip install [^\n#]+", (ROOT / page).read_text())
+        assert any('".[scml,dota]"' in command for command in commands)
+        assert not [command for command in commands if "understudy" in command], page
+
+
 @pytest.mark.slow
 def test_the_site_builds_without_a_broken_link(tmp_path):
     if find_spec("mkdocs") is None:

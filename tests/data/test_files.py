@@ -2,6 +2,7 @@ import errno
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +74,12 @@ def test_a_folder_where_a_file_stands_is_one_line(tmp_path):
     (tmp_path / "a").write_text("a file")
     with pytest.raises(InputError, match=r"cannot write .*/a/b\.txt: "):
         write_text(tmp_path / "a" / "b.txt", "text")
+
+
+def test_a_path_without_a_name_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"cannot write \.: Is a directory"):
+        write_text(Path("."), "")
 
 
 def test_what_a_killed_process_left_is_swept_and_nothing_else(tmp_path):

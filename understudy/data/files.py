@@ -17,6 +17,8 @@ ASIDE = ".part"  # suffix of a file still being written
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[Path]:
     """Yield a path to write to; `path` itself appears, complete, when the block ends well."""
+    if not path.name:  # "." or "/"
+        raise cannot_write(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     aside = path.with_name(f"{path.name}.{os.getpid()}{ASIDE}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
