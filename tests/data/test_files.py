@@ -79,7 +79,7 @@ def test_a_folder_where_a_file_stands_is_one_line(tmp_path):
 def test_a_path_without_a_name_is_one_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"cannot write \.: Is a directory"):
-        write_text(Path("."), "")
+        write_text(Path(), "")
 
 
 def test_what_a_killed_process_left_is_swept_and_nothing_else(tmp_path):

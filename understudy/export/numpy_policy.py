@@ -124,9 +124,9 @@ def _drawn(share: Float32s, legal: Bools, uniform: Float32s) -> Array:
 
 def head_without_option(legal: Bools, heads: Mapping[str, int]) -> str | None:
     """The first head of which masks [B O] leave nothing to choose; None where none is such."""
-    first = np.cumsum([0, *heads.values()])[:-1]
-    usable = np.logical_or.reduceat(legal, first, axis=1).all(axis=0)
-    return next((name for name, one in zip(heads, usable, strict=True) if not one), None)
+    parts = np.split(legal, np.cumsum(list(heads.values()))[:-1], axis=1)
+    named = zip(heads, parts, strict=True)
+    return next((name for name, part in named if not part.any(axis=1).all()), None)
 
 
 def read_policy(folder: Path) -> NumpyPolicy:

@@ -9,7 +9,6 @@ from understudy.games.two_player import commands as of_two
 from understudy.pipeline.game import load
 from understudy.terminal.commands import Command, Commands
 from understudy.terminal.console import err_console
-from understudy.workers.attempt import line_of
 
 
 def commands_of(name: str) -> Commands:
@@ -25,6 +24,7 @@ def _warning(name: str, record: Command) -> Command:
     def with_a_look(*given: Any, **told: Any) -> None:
         from understudy.games.pettingzoo.family import PettingZoo
         from understudy.games.two_player.hosted import replays_exactly
+        from understudy.workers.attempt import line_of
 
         load(name)  # which refuses what is no game of ours
         try:
