@@ -302,7 +302,7 @@ def calibrate(
 ) -> None:
     """Bring a value model in line with a run's matches: RUN/models/NAME, a model like any other.
 
-    Ratings of teams and heroes learn from the run's results, too. Needs 30 matches.
+    Ratings of teams learn from the run's results, too. Needs 30 matches.
 
     Example: understudy calibrate dota shipped --matches runs/new
     """

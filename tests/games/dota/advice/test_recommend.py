@@ -171,7 +171,7 @@ def test_a_state_beyond_the_training_range_gets_a_reason_instead(match, models):
     match.write_text(json.dumps(content))
     advice = advise(open_match(str(match)), models, 10)
     assert advice.chance is None and not advice.items
-    assert advice.reasons[0].startswith("no advice: radiant_gold_adv is beyond the")
+    assert advice.reasons[0].startswith("no advice: the lead in gold is beyond the")
 
 
 def test_a_later_patch_and_unknown_teams_are_mentioned(match, models):

@@ -13,7 +13,14 @@ from understudy import games
 from understudy.data.runs import Run
 from understudy.games.dota.advice.match_context import MatchContext, load_models
 from understudy.games.dota.features.team_rating import Strength
-from understudy.games.dota.report import chance_panel, game_map, great_events, lineups, panels
+from understudy.games.dota.report import (
+    chance_panel,
+    futures_panel,
+    game_map,
+    great_events,
+    lineups,
+    panels,
+)
 from understudy.games.dota.report.item_timeline import items_panel
 from understudy.games.dota.sources.match_files import read_logs
 from understudy.games.dota.sources.synthetic import World, generate
@@ -137,6 +144,15 @@ def test_the_chance_has_a_fixed_axis_a_line_in_the_middle_and_a_band(models):
     assert "0\u00a0%" in html and "100\u00a0%" in html
 
 
+@pytest.mark.parametrize(
+    ("minutes", "asked"), [(70, [10, 20, 30, 40, 50, 60]), (88, [20, 40, 60, 80])]
+)
+def test_a_long_match_asks_for_its_futures_less_often(minutes, asked, models):
+    context = MatchContext(small_tables(small_match(minutes=minutes)), None)
+    (panel,) = futures_panel.futures_panels(context, models)
+    assert [int(word) for word in re.findall(r"as seen at (\d+)</button>", panel.html)] == asked
+
+
 def test_team_strength_says_what_it_counts(models):
     tables = small_tables(small_match(minutes=11))
     stronger = Strength(120.0, 60.0, 0.0)
@@ -146,7 +162,10 @@ def test_team_strength_says_what_it_counts(models):
     plain = model.chance(MatchContext(tables, None).samples)
     np.testing.assert_allclose(without, plain, atol=0.02)
     panel = chance_panel.strength_panel(context, model, model.chance(context.samples))
-    assert "By earlier matches alone" in panel.html and "strength counts" in panel.html
+    assert (
+        "by side, heroes and the teams' earlier" in unescape(panel.html)
+        and "strength counts" in panel.html
+    )
     nobody = chance_panel.strength_panel(MatchContext(tables, None), model, plain)
     assert "count as equally strong" in nobody.html
 
@@ -156,7 +175,7 @@ def test_the_note_tells_who_won_and_what_not_to_trust(models):
     assert note.startswith("Dire won. Trained on 7.35") and "this match is of 7.41." in note
     note = shown(models, radiant_gold_adv=[90_000] * 12)["Who will win"].note
     assert note.startswith("Radiant won.")
-    assert "Not to be trusted everywhere: radiant_gold_adv is beyond the" in note
+    assert "Not to be trusted everywhere: the lead in gold is beyond the" in note
 
 
 def test_wards_and_fights_are_drawn_where_they_were_and_while_they_lasted(models):

@@ -66,8 +66,8 @@ def test_out_of_range_names_the_feature_and_its_range():
     assert model().out_of_range(inside) == []
     beyond = blank_samples([1, 1], t_min=[3, 61], gold_total=[-1, 0])
     assert model().out_of_range(beyond) == [
-        "t_min is beyond the 0 to 60 of training",
-        "gold_total is beyond the 0 to 9,000 of training",
+        "the minute is beyond the 0 to 60 of training",
+        "all gold is beyond the 0 to 9,000 of training",
     ]
 
 

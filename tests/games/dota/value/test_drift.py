@@ -112,7 +112,9 @@ def test_changes_are_watched_as_well_as_levels():
     rows.features[:, ALL_NAMES.index("gold_adv_change_1")] = 500
     value = model(ranges(rows))
     rows.features[3, ALL_NAMES.index("gold_adv_change_1")] = 501
-    assert value.out_of_range(rows) == ["gold_adv_change_1 is beyond the 500 to 500 of training"]
+    assert value.out_of_range(rows) == [
+        "the change of the lead in gold over 1 min is beyond the 500 to 500 of training"
+    ]
 
 
 def test_what_a_model_was_trained_on_is_not_watched(tmp_path):

@@ -109,7 +109,7 @@ def test_a_saved_model_says_the_same(trained, tmp_path):
     assert read.patches == ("7.36", "7.37", "7.38") and read.out_of_range(train) == []
     far = train.where(np.arange(3))
     far.features[:] = 1e9
-    assert "radiant_gold_adv is beyond the" in read.out_of_range(far)[0]
+    assert "the lead in gold is beyond the" in read.out_of_range(far)[0]
     content = json.loads((tmp_path / "model.json").read_text())
     write_json(tmp_path / "model.json", content | {"columns": ["gold"]})
     with pytest.raises(InputError, match="made for other features"):

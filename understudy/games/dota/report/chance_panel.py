@@ -80,8 +80,8 @@ def strength_panel(context: MatchContext, model: ValueModel, chance: Floats) -> 
     start = float(chance[0])
     ahead = SIDES[start < 0.5]
     words = (
-        f"By earlier matches alone {ahead} would win {max(start, 1 - start):.0%} of the time; "
-        "the longer a match goes, the less that counts."
+        f"At the horn {ahead} wins {max(start, 1 - start):.0%} of the time, by side, heroes and "
+        "the teams' earlier matches; the longer a match goes, the less the teams count."
     )
     html = f"<p>{escape(words)}</p>" + charts.table(names, rows, percent=names[1:3])
     return Panel("Team strength", html, note="Points of a hundred, for Radiant.")

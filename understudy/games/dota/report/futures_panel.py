@@ -8,8 +8,9 @@ from understudy.games.dota.planning.world_model import WorldModel, of_models
 from understudy.report import charts
 from understudy.report.page import Panel
 
-ASKED_EVERY = 10
-"""Minutes between the moments that are asked about."""
+ASKED_EVERY, MOST = 10, 6
+"""Minutes between the moments that are asked about; in a long match a multiple, so that each of
+these MOST at most has a colour of its own."""
 
 
 def futures_panels(context: MatchContext, models: Models) -> list[Panel]:
@@ -20,14 +21,15 @@ def futures_panels(context: MatchContext, models: Models) -> list[Panel]:
 
 
 def futures_panel(context: MatchContext, models: Models, world: WorldModel) -> Panel:
-    """Radiant's lead in gold, and every ten minutes the band of 80 % of futures."""
+    """Radiant's lead in gold, and at some minutes the band of 80 % of futures."""
     minutes = (context.timeline.t // 60).tolist()
     gold = context.timeline.advantage["gold"].tolist()
     lines: dict[str, Sequence[tuple[float, float | None]]] = {
         "what came": list(zip(map(float, minutes), gold, strict=True))
     }
     bands = {}
-    for minute in range(ASKED_EVERY, int(minutes[-1]), ASKED_EVERY):
+    every = ASKED_EVERY * (1 + (int(minutes[-1]) - 1) // (ASKED_EVERY * (MOST + 1)))
+    for minute in range(every, int(minutes[-1]), every):
         if minute not in minutes:
             continue
         points = next_minutes(context, models.value, world, minute)["gold"]

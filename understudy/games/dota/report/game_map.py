@@ -86,7 +86,7 @@ def map_panel(context: MatchContext, models: Models) -> Panel:
         f'<span class="key" style="--color:var(--s{team + 1})">{side}</span>'
         for team, side in enumerate(SIDES)
     )
-    advice = "".join(_advice(context, row, both) for row, both in advised.items())
+    advice = "".join(_advice(context, row, both, row == EVERY) for row, both in advised.items())
     html = (
         f'{slider(context)}{keys}<div class="field-map wards">'
         f'<svg viewBox="-12 -12 {SIZE + 24} {SIZE + 24}" role="img" '
@@ -98,8 +98,8 @@ def map_panel(context: MatchContext, models: Models) -> Panel:
         "Circles: observers; rings: where observers were advised; diamonds: sentries; crosses: "
         "where heroes died in fights that lasted "
         f"until then or ended within {AFTER} s, where the match file says so; hollow: towers that "
-        "fell. Hover for who, when and how long. Places are about right, walls and height are "
-        "not drawn."
+        "fell; dashed circles: Roshan's pits. Hover for who, when and how long. "
+        "Places are about right, walls and height are not drawn."
     )
     return Panel("Map", html, note=note, head=HEAD, wide=True)
 
@@ -153,7 +153,9 @@ def _spot(context: MatchContext, row: int, line: dict[str, Any]) -> str:
     )
 
 
-def _advice(context: MatchContext, row: int, both: list[list[dict[str, Any]]]) -> str:
+def _advice(
+    context: MatchContext, row: int, both: list[list[dict[str, Any]]], unfolded: bool
+) -> str:
     """Where both sides would have been advised to ward, in words."""
     minute = int(context.timeline.t[row]) // 60
     words = []
@@ -161,4 +163,6 @@ def _advice(context: MatchContext, row: int, both: list[list[dict[str, Any]]]) -
         spots = "; ".join(f"{line['place']} ({line['why']})" for line in lines[:3])
         words.append(f"<dt>{SIDES[team]}</dt><dd>{escape(spots)}</dd>")
     said = f"Observers advised at minute {minute}"
-    return f"<details><summary>{said}</summary><dl>{''.join(words)}</dl></details>"
+    return (
+        f"<details{' open' * unfolded}><summary>{said}</summary><dl>{''.join(words)}</dl></details>"
+    )

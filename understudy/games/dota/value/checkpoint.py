@@ -18,7 +18,7 @@ from understudy.errors import InputError
 from understudy.games.dota.facts import patch_name
 from understudy.games.dota.features.samples import Samples
 from understudy.games.dota.value.blend import Blend
-from understudy.games.dota.value.drift import ranges
+from understudy.games.dota.value.drift import RANGED, ranges
 from understudy.games.dota.value.linear import CHANGES, Fitted, Linear
 from understudy.games.dota.value.symmetric import HEROES, MAJOR, MINOR, symmetric
 
@@ -96,7 +96,8 @@ class ValueModel:
         for name, (least, most) in self.feature_ranges.items():
             values = samples.column(name)
             if (values < least).any() or (values > most).any():
-                words.append(f"{name} is beyond the {least:,.0f} to {most:,.0f} of training")
+                what = RANGED.get(name, name)
+                words.append(f"{what} is beyond the {least:,.0f} to {most:,.0f} of training")
         return words
 
 

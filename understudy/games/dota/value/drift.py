@@ -34,11 +34,18 @@ ENOUGH = 30
 """Matches below which nothing is said."""
 FAR = 0.25
 """A slope this far from 1 for certain: the model is not to be trusted before it is trained anew."""
-RANGED = (
-    *("radiant_gold_adv", "radiant_xp_adv", "gold_total", "t_min"),
-    *(f"{what}_adv_change_{minutes}" for what in ("gold", "xp") for minutes in (1, 3, 5)),
-)
-"""Levels, and how fast they change."""
+RANGED = {
+    "radiant_gold_adv": "the lead in gold",
+    "radiant_xp_adv": "the lead in xp",
+    "gold_total": "all gold",
+    "t_min": "the minute",
+    **{
+        f"{what}_adv_change_{minutes}": f"the change of the lead in {what} over {minutes} min"
+        for what in ("gold", "xp")
+        for minutes in (1, 3, 5)
+    },
+}
+"""Levels, and how fast they change, in words."""
 
 
 @dataclass(frozen=True)
