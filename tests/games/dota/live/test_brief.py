@@ -59,7 +59,9 @@ def test_beyond_training_it_is_silent(models):
             Report(source=match.source, match_id=match.number, clock=60 * minute, started_at=NOW)
         )
     said = brief(match, models)
-    assert said.chance is None and any(line.startswith("no chance: t_min") for line in said.silent)
+    assert said.chance is None and any(
+        line.startswith("no chance: the minute") for line in said.silent
+    )
     assert "No chance is said now" in live_page(said)
 
 
@@ -91,6 +93,8 @@ def test_a_match_file_is_said_what_replay_says(models):
     said = brief_of_file(context, models[1])
     curve = models[1].value.chance(context.samples)
     assert [chance for _, chance in said.curve] == curve.tolist()
+    assert said.items and said.wards and "gain" not in said.wards[0]
+    assert "Where wards go" in live_page(said)
 
 
 def test_names_from_outside_do_not_enter_the_page_as_markup():

@@ -97,16 +97,17 @@ def _table(lines: Sequence[dict[str, Any]], names: tuple[str, ...]) -> str:
     return charts.table(heads, rows, percent=("chance",))
 
 
-_ITEM = ("hero", "item", "chance", "left_to_pay", "next", "model", "why")
 _HEADS = {"left_to_pay": "still to pay", "next": "buy next"}
 
 
 def _has_opinion(lines: Sequence[dict[str, Any]]) -> bool:
-    return any(line["gain"] is not None for line in lines)
+    return any(line.get("gain") is not None for line in lines)  # a ward has none
 
 
 def _note(lines: Sequence[dict[str, Any]], brief: Brief) -> str:
     often = "chance: how often others did it in such a state. " * ("chance" in lines[0])
+    if "gain" not in lines[0]:
+        return often.strip()
     if _has_opinion(lines):
         return f"{often}{brief.view}."
     return f"{often}The model of a running match reads none of it, so it has no opinion."
