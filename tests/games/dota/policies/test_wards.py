@@ -15,7 +15,7 @@ from tests.games.dota.small_matches import (
     swap_sides,
 )
 from understudy.errors import InputError
-from understudy.games.dota.policies import own_wards, recipes, ward_fates, wards
+from understudy.games.dota.policies import own_wards, recipes, ward_counts, ward_fates, wards
 from understudy.games.dota.policies.wards import GRID, HIGH, LOW, SIZE, WardSpots
 
 
@@ -157,13 +157,35 @@ def test_the_weights_cannot_be_bettered_by_moving_any(rows, sharp):
 
 
 def test_the_baseline_is_counts_with_some_of_an_even_map(rows, sharp):
-    chance = wards.baseline(rows, rows, rows.where(slice(0, 30)))
+    chance = ward_counts.baseline(rows, rows).chances(rows.where(slice(0, 30)))
     np.testing.assert_allclose(chance.sum(axis=1), 1)
     both = wards.mixture(wards.counted(rows))["side, time", 0.0]
     share = (chance.min(axis=1) * SIZE)[0]
-    assert share == pytest.approx(min(wards.EVEN_SHARES))  # known wards: little of it is needed
+    assert share == pytest.approx(
+        min(ward_counts.EVEN_SHARES)
+    )  # known wards: little of it is needed
     band = int(rows.team[0] * wards.BANDS + min(rows.t[0] // wards.BAND, wards.BANDS - 1))
     np.testing.assert_allclose(chance[0], (1 - share) * both[band] + share / SIZE)
+
+
+def test_counts_go_on_a_block_late_and_never_with_the_match_itself(rows, monkeypatch):
+    monkeypatch.setattr(ward_counts, "BLOCK", 3)
+    order = np.random.default_rng(0).permutation(np.unique(rows.match_id))
+    seen = []
+
+    def chances(counts, some):
+        seen.append((counts["side"].sum(), set(some.match_id.tolist())))
+        return np.full((len(some), SIZE), len(seen))
+
+    before = {name: 2 * table for name, table in wards.counted(rows).items()}
+    found = ward_counts.counting_on(before, rows, order, chances)
+    blocks = [set(order[k : k + 3].tolist()) for k in range(0, len(order), 3)]
+    assert [numbers for _, numbers in seen] == blocks
+    size = [np.isin(rows.match_id, list(block)).sum() for block in blocks]
+    known = [2 * len(rows) + sum(size[: max(k - 1, 0)]) for k in range(len(blocks))]
+    assert [count for count, _ in seen] == known
+    for k, block in enumerate(blocks, start=1):
+        assert (found[np.isin(rows.match_id, list(block)), 0] == k).all()
 
 
 def test_models_are_read_back_with_how_wards_fared(rows, sharp, tmp_path):

@@ -33,8 +33,10 @@ _ASK = """<script>
   setInterval(look, 2000);
 })();
 </script>
-<style>body[data-late="yes"] header::after{content:"The server does not answer: what stands here
- is old.";display:block;font-weight:bold}</style>"""
+<style>
+body[data-late="yes"] header::after{
+content:"The server does not answer: what stands here is old.";display:block;font-weight:bold}
+table.sortable td:last-child{min-width:14rem}</style>"""
 
 
 def live_page(brief: Brief) -> str:

@@ -25,7 +25,7 @@ from understudy.data.stats import paired_difference
 from understudy.errors import InputError
 from understudy.games.dota.features import inventory
 from understudy.games.dota.features.samples import Outline
-from understudy.games.dota.policies import next_item, purchases, ward_fates, wards
+from understudy.games.dota.policies import next_item, purchases, ward_counts, ward_fates, wards
 from understudy.games.dota.sources.tables import MATCHES, RECORDINGS
 from understudy.games.dota.value import splits
 from understudy.games.dota.value.splits import Split
@@ -228,12 +228,21 @@ class WardRecipe:
         later = _parts(asked, split, name)[1:]
         same = later[0].where(np.isin(later[0].match_id, val.match_id))
         minute = wards.weigh(early, wards.drawn(same))
-        counts = wards.baseline(train, val, test)
+        plain, sizes = ward_counts.baseline(train, val), (1, 5, 20, 50)
+        counts, asked_test = plain.chances(test), later[1]
         scores = {}
-        for what, some, near in (("", test, None), (", asked at the minute", later[1], minute)):
+        for what, some, near in (("", test, None), (", asked at the minute", asked_test, minute)):
             chances = spots.chances(some, near)
-            sizes = (1, 5, 20, 50)
             scores[f"{name}s{what}"] = judged(chances, counts, test.cell, test.match_id, sizes)
+        ours, simple = (
+            ward_counts.counting_on(policy.counts, asked_test, split.test, chances_by)
+            for policy, chances_by in (
+                (spots, lambda known, rows: replace(spots, counts=known).chances(rows, minute)),
+                (plain, lambda known, rows: replace(plain, counts=known).chances(rows)),
+            )
+        )
+        judgement = judged(ours, simple, test.cell, test.match_id, sizes)
+        scores[f"{name}s, the same, counting on"] = judgement
         used = wards.joined(train, val)
         if self.everything:
             used = wards.joined(used, test)

@@ -184,7 +184,8 @@ def standing(
     ]
 
 
-def _conditions(rows: Placements) -> dict[str, Ints]:
+def conditions(rows: Placements) -> dict[str, Ints]:
+    """What each kind of map goes by, of each ward."""
     band = np.clip(rows.t // BAND, 0, BANDS - 1)
     return {
         "side": rows.team,
@@ -218,7 +219,7 @@ class WardSpots:
 
     def parts(self, rows: Placements) -> Floats:
         """[P, maps + 1, cells]."""
-        keys = _conditions(rows)
+        keys = conditions(rows)
         maps = [table[keys[name]] for (name, _), table in self.maps.items()]
         even = np.full((len(rows), SIZE), 1 / SIZE)
         return np.stack([*maps, even], axis=1)
@@ -251,7 +252,7 @@ def counted(rows: Placements) -> dict[str, Floats]:
     sizes = {"side": 2, "side, time": 2 * BANDS, "side, time, lead": 6 * BANDS}
     sizes |= {"side, towers": 14, "side, towers, half": 84}
     counts = {}
-    for name, keys in _conditions(rows).items():
+    for name, keys in conditions(rows).items():
         table = np.bincount(keys * SIZE + rows.cell, minlength=sizes[name] * SIZE)
         counts[name] = table.astype(np.float64).reshape(-1, SIZE)
     return counts
@@ -338,23 +339,6 @@ def _of_chosen(spots: WardSpots, rows: Placements) -> Floats:
     """[P, maps + 1]: what each map gave to the cell that was chosen."""
     parts = spots.parts(rows)
     return parts[np.arange(len(rows)), :, rows.cell]
-
-
-EVEN_SHARES = (0.02, 0.05, 0.1, 0.2)
-
-
-def baseline(train: Placements, val: Placements, rows: Placements) -> Floats:
-    """[P, cells]: counts by side and five minutes, with as much of an even map as `val` likes."""
-
-    def chances(of: Placements, some: Placements, even: float) -> Floats:
-        table = mixture(counted(of))["side, time", 0.0]
-        return (1 - even) * table[_conditions(some)["side, time"]] + even / SIZE
-
-    def loss(even: float) -> float:
-        chosen = chances(train, val, even)[np.arange(len(val)), val.cell]
-        return float(-np.log(chosen).mean())
-
-    return chances(joined(train, val), rows, min(EVEN_SHARES, key=loss))
 
 
 def joined(one: Placements, other: Placements) -> Placements:
