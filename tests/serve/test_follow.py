@@ -120,7 +120,7 @@ def test_the_run_holds_what_was_followed(tmp_path):
     logs, out = tmp_path / "logs", tmp_path / "run"
     write(stream(logs, "one"), 0, 1, 2)
     command = f"follow {logs} --out {out} --once"
-    assert "3 new lines: 1 matches" in understudy(command).out
+    assert "3 new lines: 1 match in" in understudy(command).out
     write(stream(logs, "two"), 0)
     write(stream(logs, "one"), 3)
     with (logs / "manifest.jsonl").open("w") as file:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from understudy.pipeline.game import load
-from understudy.terminal.console import complain, next_step
+from understudy.terminal.console import complain, counted, next_step
 from understudy.terminal.options import OutOption, run_of
 
 
@@ -30,7 +30,10 @@ def follow(
     run = run_of(out, game)
 
     def tell(found: Imports, lines: int) -> None:
-        print(f"{lines:,} new lines: {found.matches:,} matches in {run.recordings}", flush=True)
+        print(
+            f"{lines:,} new lines: {counted(found.matches, 'match')} in {run.recordings}",
+            flush=True,
+        )
         complain(found.rejected)
 
     keep_up(load(game), run, folder, every=every, once=once, tell=tell)

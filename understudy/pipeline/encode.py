@@ -14,7 +14,7 @@ from understudy.data.elsewhere.gather import gather
 from understudy.data.files import digest
 from understudy.data.runs import Run, begin, finish, read_manifest
 from understudy.data.schema import Table
-from understudy.errors import InputError
+from understudy.errors import InputError, did_you_mean
 from understudy.pipeline.game import Game, load
 from understudy.pipeline.tasks import Task, Workers, work
 
@@ -70,9 +70,11 @@ def encode(
 
     work(_encode, tasks, game.samples, worker, None, quiet, "encoding", is_done, ship=ship)
     if not any(shards.shard_rows(path, first) for path in paths.values()):
+        asked, known = ", ".join(players or ["anybody"]), _recorded_to_learn_from(run) or ()
+        there = f"; recorded to learn from: {', '.join(known)}" if known else ""
         raise InputError(
-            f"{run.recordings} holds no decision of {', '.join(players or ['anybody'])}. Encode "
-            f"somebody else's: understudy encode {game.name} --players NAME --fresh"
+            f"{run.recordings} holds no decision of {asked}{did_you_mean(asked, known)}{there}. "
+            f"Encode somebody else's: understudy encode {game.name} --players NAME --fresh"
         )
     fill(run.samples)
     counts = _add_up(paths.values())

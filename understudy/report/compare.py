@@ -67,9 +67,9 @@ def compare_panels(
         for folder in sorted(one.run.leagues.glob("*/"))
     }
     return [
-        *_what_differs(models),
-        *_ends(models),
         *_strength(subjects, results),
+        *_ends(models),
+        *_what_differs(models),
         *_curves({name: read(folder) for name, folder in _measured(models).items()}),
         *comparison_panel(leagues),
     ]
@@ -223,13 +223,12 @@ def _curves(metrics: Mapping[str, Sequence[MetricsLine]]) -> list[Panel]:
 
 
 def _over(key: str, steps: Mapping[str, Mapping[float, Mapping[str, float]]]) -> str:
-    """One measure of all models over each other."""
-    curves = {
-        name: [(step, line[key]) for step, line in lines.items() if key in line]
-        for name, lines in steps.items()
-    }
+    """One measure of all models over each other; each has its colour everywhere."""
     return charts.line_chart(
-        {name: curve for name, curve in curves.items() if curve},
+        {
+            name: [(step, line[key]) for step, line in lines.items() if key in line]
+            for name, lines in steps.items()
+        },
         title=key.replace("_", " "),
         x_label="step",
         unit="percent" if key.startswith((ACCURACY, "points/")) else "number",

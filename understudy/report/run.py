@@ -18,6 +18,7 @@ from understudy.report.training import training_panels
 
 MADE = "made"
 """The part that says how everything was made."""
+_VIOLATIONS = "Violations are decisions that chose an option the rules forbid at that moment."
 MOST_NAMED = 4
 """Opponents in a sentence."""
 
@@ -208,7 +209,7 @@ def samples_panel(counts: Mapping[str, float]) -> Panel:
     return Panel(
         "Samples",
         f'{tiles}<div class="small-multiples">{bars}</div>',
-        note="Violations are decisions that chose an option the rules forbid at that moment.",
+        note=_VIOLATIONS if "violations" in counts else "",
         wide=True,
     )
 

@@ -36,7 +36,7 @@ def test_files_are_read_with_a_word_on_each_that_is_not(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(small_match(1)))
     (tmp_path / "b.json").write_text(json.dumps(small_match(2, radiant_win=None)))
     done = understudy("record dota --files", tmp_path, "--out", tmp_path / "run")
-    assert done.code == 0 and done.out.startswith("1 matches in")
+    assert done.code == 0 and done.out.startswith("1 match in")
     assert "b.json: nobody won" in done.err
 
 
