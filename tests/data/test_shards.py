@@ -106,6 +106,14 @@ def test_damage_inside_a_file_is_refused(tmp_path):
     assert refusal(path).startswith(f"{path}: damaged (")
 
 
+def test_a_seal_that_is_none_any_more_is_damage(path):
+    """Sixteen bytes in its midst, and nothing tells that there was one but its name."""
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"derstudy-blake2b", b"x" * 16))
+    with pytest.raises(InputError, match="its seal is none"):
+        read_shard(path, TABLE)
+
+
 def test_a_file_of_another_table_is_refused(path):
     other = Table("arena", "moves", 2, "understudy encode arena", TABLE.columns)
     rewrite(path, other.build(rows()))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from understudy.data.files import require_file, writing
-from understudy.data.integrity.seals import BLANK, KEY, is_broken_file, seal_file
+from understudy.data.integrity.seals import BLANK, KEY, is_broken_file, is_unmarked, seal_file
 from understudy.data.schema import Table
 from understudy.errors import InputError
 
@@ -65,20 +65,24 @@ def open_shard(path: Path, table: Table) -> pq.ParquetFile:
         file = pq.ParquetFile(path, page_checksum_verification=True)
     except (pa.ArrowInvalid, pa.ArrowException, OSError) as failure:
         raise InputError(
-            f"{path}: not a whole Parquet file ({_first_line(failure)}). Delete it and run "
-            f"{table.made_by} again: only what is missing is made"
+            f"{path}: not a whole Parquet file ({_first_line(failure)}). {_cure(table)}"
         ) from failure
     table.check(file.schema_arrow, str(path))
+    if is_unmarked((file.metadata.metadata or {}).get(KEY.encode())):
+        raise InputError(f"{path}: damaged (its seal is none). {_cure(table)}")
     return file
 
 
 def require_whole(path: Path, table: Table) -> None:
     """InputError where a shard is no file, or is not as it was written."""
-    cure = f"Delete it and run {table.made_by} again: only what is missing is made"
     if not require_file(path):
         raise InputError(f"{path} is missing. Run {table.made_by} again: what is missing is made")
     if is_broken_file(path):
-        raise InputError(f"{path}: damaged (it does not match its seal). {cure}")
+        raise InputError(f"{path}: damaged (it does not match its seal). {_cure(table)}")
+
+
+def _cure(table: Table) -> str:
+    return f"Delete it and run {table.made_by} again: only what is missing is made"
 
 
 def read_shard(path: Path, table: Table, columns: Sequence[str] | None = None) -> pa.Table:

@@ -154,10 +154,13 @@ def _shard(path: Path) -> None:
     if seals.is_broken_file(path):
         raise DamagedError(f"it does not match its seal. {_AGAIN}")
     try:
-        stamp = (pq.read_schema(path).metadata or {}).get(TABLE_KEY, b"").decode()
+        notes = pq.read_metadata(path).metadata or {}
+        stamp = notes.get(TABLE_KEY, b"").decode()
     except (pa.ArrowException, OSError, ValueError) as failure:
         reason = str(failure).split("\n", 1)[0]
         raise DamagedError(f"not a whole Parquet file ({reason}). {_AGAIN}") from failure
+    if seals.is_unmarked(notes.get(seals.KEY.encode())):
+        raise DamagedError(f"its seal is none. {_AGAIN}")
     game, _, name = stamp.rpartition(".")
     try:
         known = load(game)

@@ -87,6 +87,13 @@ def test_a_pipe_a_folder_and_a_link_that_leads_nowhere_are_refused_at_once(tmp_p
             read_json(tmp_path / name, Shape, "")
 
 
+def test_a_seal_of_nothing_is_damage(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"name": "a", "sizes": [], "seal": null}')
+    with pytest.raises(InputError, match="seal"):
+        read_json(path, Shape, "")
+
+
 def test_lines_have_a_checksum_each_and_an_unfinished_last_one_is_left_out(tmp_path):
     path = tmp_path / "a.jsonl"
     first, second = {"name": "a", "sizes": [1]}, {"name": "b", "sizes": [], "share": math.nan}

@@ -42,7 +42,7 @@ def read_json(path: Path, shape: type[T], cure: str) -> T | None:
             f'take its "{seals.KEY}" out.)'
         )
     found = decoded(content, path, cure)
-    claims = isinstance(found, dict) and found.pop(seals.KEY, None) is not None
+    claims = isinstance(found, dict) and found.pop(seals.KEY, found) is not found
     if claims and not seals.is_sealed(content):
         raise DamagedError(f"{path} is damaged (its seal is none). {cure}")
     return shaped(found, shape, path, cure)

@@ -57,6 +57,11 @@ def is_broken(content: Bytes) -> bool:
     return found != b"0" * _DIGITS and found != _hash(content, place)
 
 
+def is_unmarked(note: bytes | None) -> bool:
+    """Whether what a format's metadata keeps as the seal is none: its mark was hit."""
+    return note is not None and not note.startswith(_MARK)
+
+
 def is_broken_file(path: Path) -> bool:
     """The same for a file, read once as long as it does not change."""
     stat = path.stat()
