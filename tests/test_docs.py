@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import understudy
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -52,6 +54,12 @@ def test_chinese_pages_tell_the_figures_of_the_english_tables():
     for page in (ROOT / "docs/zh").glob("*.md"):
         found = set(figure.findall(page.read_text()))
         assert found <= known, f"{page.name}: {sorted(found - known)} are not in the English"
+
+
+def test_the_reference_has_every_public_name():
+    page = (ROOT / "docs" / "api.md").read_text()
+    for name in set(understudy.__all__) - {"__version__"}:
+        assert re.search(rf"\b{name}\b", page), name
 
 
 def test_nobody_is_sent_to_a_package_of_somebody_else():
