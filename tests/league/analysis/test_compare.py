@@ -79,5 +79,5 @@ def test_leagues_of_one_game_can_be_compared(tmp_path):
 
 def test_other_players_in_the_same_folder_are_refused(tmp_path):
     field(tmp_path, {"all": (ROCK,), "some": (PAPER,)}).compare(Named.play)
-    with pytest.raises(InputError, match="holds other work: populations was"):
+    with pytest.raises(InputError, match="holds other work: populations of some was"):
         field(tmp_path, {"all": (ROCK,), "some": (SCISSORS,)}).compare(Named.play)
