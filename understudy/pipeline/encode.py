@@ -70,16 +70,20 @@ def encode(
 
     work(_encode, tasks, game.samples, worker, None, quiet, "encoding", is_done, ship=ship)
     if not any(shards.shard_rows(path, first) for path in paths.values()):
-        asked, known = ", ".join(players or ["anybody"]), _recorded_to_learn_from(run) or ()
-        there = f"; recorded to learn from: {', '.join(known)}" if known else ""
-        raise InputError(
-            f"{run.recordings} holds no decision of {asked}{did_you_mean(asked, known)}{there}. "
-            f"Encode somebody else's: understudy encode {game.name} --players NAME --fresh"
-        )
+        raise _nothing_of(players, game, run)
     fill(run.samples)
     counts = _add_up(paths.values())
     finish(run.samples, inputs=inputs, counts=counts)
     return counts
+
+
+def _nothing_of(players: Sequence[str] | None, game: Game, run: Run) -> InputError:
+    asked, known = ", ".join(players or ["anybody"]), _recorded_to_learn_from(run) or ()
+    there = f"; recorded to learn from: {', '.join(known)}" if known else ""
+    return InputError(
+        f"{run.recordings} holds no decision of {asked}{did_you_mean(asked, known)}{there}. "
+        f"Encode somebody else's: understudy encode {game.name} --players NAME --fresh"
+    )
 
 
 def gather_from(
