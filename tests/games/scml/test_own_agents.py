@@ -87,7 +87,7 @@ def test_changed_code_is_other_work(cup, mine, tmp_path):
     changed = tmp_path / "my_agent.py"
     changed.write_text(AGENTS + "\n# better\n")
     done = understudy(COMPETE.format(mine=changed), "--out", cup, "--workers", 0)
-    assert_refused(done, "holds other work: code was", "--fresh")
+    assert_refused(done, "holds other work: code of Mine was", "--fresh")
 
 
 def test_only_they_are_watched_and_their_layers_traced(mine, tmp_path):
