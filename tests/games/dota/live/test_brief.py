@@ -33,6 +33,7 @@ def test_who_watches_is_told_a_chance_and_advice(models):
     assert "where wards stand" in said.unknown
     page = live_page(said)
     assert "Where wards go" in page and "unknown: where wards stand" in page
+    assert 'class="even"' in page and all(f">{end}\xa0%<" in page for end in (0, 100))
 
 
 def test_who_plays_is_told_of_the_own_hero_alone(models):

@@ -53,6 +53,8 @@ def _chance(brief: Brief) -> Panel:
         title="Chance that Radiant wins",
         x_label="minute",
         unit="percent",
+        limits=(0, 1),
+        reference=0.5,
     )
     won = f"{('Radiant', 'Dire')[brief.winner]} won. " if brief.winner is not None else ""
     if brief.chance is not None:
