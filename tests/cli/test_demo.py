@@ -54,7 +54,7 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
         assert re.search(rf"imitate-quick +│{opponent} ", done.out)
         assert re.search(rf"refine-quick +│{opponent} ", done.out)
     assert "2 rounds, " in done.out and "an approximate best response of main wins" in done.out
-    assert "4 worlds of 1 configurations" in done.out
+    assert "4 worlds of 1 configuration" in done.out
     pages = [run / game / "report.html" for game in ("arena", "scml", "dota")]
     pages.append(run / "dota" / "match.html")
     named = ", ".join(map(str, pages))
