@@ -1,5 +1,6 @@
 """A short part of the campaign; `make campaign` is the long one."""
 
+import json
 import os
 import random
 import resource
@@ -53,6 +54,16 @@ def test_a_whole_run_has_no_findings_and_a_damaged_one_exits_with_1(run):
     for words in (f"damaged: {path}", "foreign: ", "missing: ", "stale: "):
         assert words in done.out
     assert_refused(understudy("check", run / "nothing"), "there is no run")
+
+
+def test_a_manifest_without_a_time_is_one_finding_and_the_rest_is_looked_at(run):
+    path = run / "samples" / "manifest.json"
+    begun = json.loads(path.read_text())
+    begun.pop("seal")
+    path.write_text(json.dumps(begun | {"begun": "x" * 600}))
+    (run / "models" / "notes.docx").write_text("mine")
+    kinds = {(finding.kind, finding.path.name) for finding in check(Run(run)).findings}
+    assert {("damaged", "manifest.json"), ("foreign", "notes.docx")} <= kinds
 
 
 def test_every_damage_of_every_sealed_file_is_noticed(ground, tmp_path):

@@ -29,7 +29,6 @@ from understudy.data.integrity.shapes import (
     LeagueMatch,
     LeagueState,
     LeagueSummary,
-    Manifest,
     MetricsLine,
     Named,
     Tasks,
@@ -138,6 +137,10 @@ def _json(shape: Any) -> Callable[[Path], None]:
     return reads
 
 
+def _manifest(path: Path) -> None:
+    read_manifest(path.parent)
+
+
 def _summary(path: Path) -> None:
     """Of a league, or of a search for settings."""
     _json(LeagueSummary if path.parent.parent.name == "leagues" else Named)(path)
@@ -221,7 +224,7 @@ def _text(path: Path) -> None:
 
 
 _READERS: Mapping[str, Callable[[Path], None]] = {
-    MANIFEST: _json(Manifest),
+    MANIFEST: _manifest,
     "evaluation.json": _json(Evaluation),
     "league_state.json": _json(LeagueState),
     "summary.json": _summary,
