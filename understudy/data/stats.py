@@ -178,14 +178,15 @@ FEW = 6
 
 
 def widened(
-    values: Array, draws: Array, clusters: Array, known: Array | None = None
+    values: Array, draws: Array, clusters: Array, known: Array | None = None, *, few: int = FEW
 ) -> list[Estimate]:
     """One per column of `draws` (R, K), which rests on so many `clusters`.
 
     The percentile interval, widened as Student's t is wider than the normal curve, because few
     clusters understate their own spread. A draw that says nothing (NaN, or not `known`) may be
     anything, so it counts at both ends: what is missing from many draws gets no interval. Nor does
-    what does not differ between a few clusters: that it never would is not known.
+    what does not differ between fewer than `few` clusters: that it never would is not known.
+    Shares pass 2: Wilson's interval keeps them honest (`as_share`).
     """
     open_draw = np.isnan(draws) if known is None else ~known
     place = int(TAIL * (len(draws) - 1))
@@ -193,7 +194,7 @@ def widened(
     high = np.sort(np.where(open_draw, np.inf, draws), axis=0)[-1 - place]
     found = []
     for value, least, most, count in zip(values, low, high, clusters, strict=True):
-        alike = count < FEW and most - least <= 1e-5 * max(1.0, abs(value))
+        alike = count < few and most - least <= 1e-5 * max(1.0, abs(value))
         if count < 2 or alike or not np.isfinite(least) or not np.isfinite(most):
             found.append(Estimate(float(value)))
             continue

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.data.arrays import Array
-from understudy.data.stats import Estimate, as_share, ratio, resample_weights, widened
+from understudy.data.stats import FEW, Estimate, as_share, ratio, resample_weights, widened
 from understudy.errors import InputError
 from understudy.games.scml.strength.effects import Equations, official_score, official_scores
 from understudy.games.scml.strength.paired import LEVEL_NAMES, PairedComparisons, Rows
@@ -265,6 +265,7 @@ def _win_rates(rows: Rows, comparisons: PairedComparisons, weight: Array) -> lis
         ratio(won.sum(axis=0), trials),
         ratio(weight @ won, weight @ played),
         (played > 0).sum(axis=0),
+        few=2,
     )
     return [_share(rate, int(n)) for rate, n in zip(found, trials, strict=True)]
 
@@ -329,8 +330,10 @@ def _met(
     trials, configurations = count.sum(axis=0), (count > 0).sum(axis=0)
     drawn = weight @ count
     difference, win_rate = (
-        widened(ratio(sums.sum(axis=0), trials), ratio(weight @ sums, drawn), configurations)
-        for sums in (gaps, wins)
+        widened(
+            ratio(sums.sum(axis=0), trials), ratio(weight @ sums, drawn), configurations, few=few
+        )
+        for sums, few in ((gaps, FEW), (wins, 2))
     )
     return {
         (one, other): (int(n), int(c), gap, _share(rate, int(n)))
