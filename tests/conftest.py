@@ -10,6 +10,7 @@ from tests.browser import chromium
 
 ROOT = Path(__file__).parents[1]
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.getenv("PYTHONPATH")]))
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # as the program does: sums depend on the threads
 
 
 @pytest.fixture(scope="module")
