@@ -32,7 +32,7 @@ def main() -> None:
     panels += [exact_panel(game, rows) for game in exact.GAMES if any_of(rows, game)]
     panels += [calibration_panel(rows)] if rows else []
     panels += loadouts_panels(lines)
-    runs = len(rows) + sum(not line["hunter"] for line in lines)
+    runs = len(rows) + sum(not line["meets"] for line in lines)
     title = f"{runs} runs of {len(exact.ways('circle:0.8'))} ways; less exploited is better"
     write_text(asked.out, page("What a league is worth", title, panels))
     print(f"{asked.out}: {len(panels)} panels of {runs} runs")
@@ -52,7 +52,7 @@ def overview_panel(rows: Rows, lines: Rows) -> Panel:
             figures.setdefault(game, {})[way] = [mean_of(values) for values in found if values]
     for setting in loadouts.SETTINGS:
         here = loadouts.whole_seeds(lines, setting)
-        for way in loadouts.ways() if here else ():
+        for way in loadouts.ways_of(here):
             found = [loadouts.by_loadout(here, way, product) for product in loadouts.PRODUCTS]
             figures.setdefault(f"arena:loadouts, {setting}", {})[way] = [*map(mean_of, found)]
     told, best = [], []
@@ -145,7 +145,7 @@ def loadouts_panels(lines: Rows) -> list[Panel]:
         found = {
             f"{way}: {product}": loadouts.by_loadout(here, way, product)
             for product in loadouts.PRODUCTS
-            for way in loadouts.ways()
+            for way in loadouts.ways_of(here)
         }
         chart = ranked(found, "What the best loadout wins", "percent")
         rows = [
@@ -156,7 +156,7 @@ def loadouts_panels(lines: Rows) -> list[Panel]:
                 *(carried(line, product) for product in loadouts.PRODUCTS),
                 *hunts(lines, line),
             )
-            for way in loadouts.ways()
+            for way in loadouts.ways_of(here)
             for line in here
             if line["way"] == way
         ]
@@ -175,8 +175,8 @@ def loadouts_panels(lines: Rows) -> list[Panel]:
 def hunts(lines: Rows, league: Mapping[str, Any]) -> list[str]:
     """What each hunter wins against a league's mixture; nothing where none was trained."""
     wanted = loadouts.of(league)
-    found = {loadouts.of(line): f"{line['mean']:.1%}" for line in lines if line["hunter"]}
-    return [found.get(wanted._replace(hunter=hunter), "") for hunter in loadouts.HUNTERS]
+    found = {loadouts.of(line): f"{line['mean']:.1%}" for line in lines if line["meets"]}
+    return [found.get(wanted._replace(meets=hunter), "") for hunter in loadouts.HUNTERS]
 
 
 def carried(line: Mapping[str, Any], product: str) -> str:
