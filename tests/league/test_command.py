@@ -17,6 +17,7 @@ from understudy.data.players import PlayerRef
 from understudy.data.runs import Run
 from understudy.data.stats import Estimate, welch
 from understudy.errors import InputError
+from understudy.games.arena import recipes as arena_recipes
 from understudy.league.interface import League
 from understudy.league.rules import Overrides
 from understudy.pipeline.league import compare, league, season_of
@@ -155,6 +156,26 @@ def test_a_player_of_a_league_can_begin_another(run):
     state = json.loads((run / "leagues/next/league_state.json").read_text())
     assert state["start"] == "start-main-002"  # a version of the new league has its old name
     assert {"start-main-002", "main-002"} <= set(state["weights"])
+
+
+def test_a_league_begins_with_the_clone_that_is_there_and_says_so(tmp_path, monkeypatch):
+    clones = {name: arena_recipes.RECIPES[name] for name in ("imitate", "imitate-small")}
+    hooks = replace(rps.GAME.league(), start="imitate-small")
+    game = replace(rps.GAME, league=lambda: hooks, recipes=lambda: clones)
+    monkeypatch.setattr(rps, "GAME", game)
+    for model, more, said, begun in (
+        ("imitate", ("--quiet",), False, "imitate"),
+        ("imitate", ("--fresh",), True, "imitate"),
+        ("imitate-small", (), True, "imitate"),  # it goes on as it began
+        ("imitate-small", ("--fresh",), False, "imitate-small"),
+    ):
+        (tmp_path / "models" / model).mkdir(parents=True, exist_ok=True)
+        (tmp_path / "models" / model / "weights.json").write_text("[0.0, 0.0, 0.0]")
+        done = run_league(tmp_path, *more)
+        assert done.code == 0
+        assert ("All begin with imitate:" in done.err) == said
+        state = json.loads((tmp_path / "leagues/quick/league_state.json").read_text())
+        assert state["start"] == begun
 
 
 def test_matches_to_watch_have_their_pages(finished):

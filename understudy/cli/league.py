@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from understudy.pipeline.game import families, load, with_leagues
-from understudy.terminal.console import next_step, out_console
+from understudy.terminal.console import err_console, next_step, out_console
 from understudy.terminal.options import (
     JsonOption,
     OutOption,
@@ -60,8 +60,15 @@ def league(
     Example: understudy league arena --recipe quick --from imitate-small
     """
     from understudy.pipeline import league as league_stage
+    from understudy.pipeline.players import default_start
 
     chosen, run = load(game), run_of(out, game)
+    chosen.require()
+    usual = chosen.league().start if chosen.league else None
+    if start is None and usual is not None:
+        start = default_start(chosen, run, run.league(name or recipe), resume=resume)
+        if start != usual and not quiet:
+            err_console.print(f"All begin with {start}: {run.folder} had no {usual}")
     with league_progress(quiet) as told:
         summary = league_stage.league(
             chosen,
@@ -81,8 +88,7 @@ def league(
         return
     _show(summary, run.league(name or recipe))
     print(f"{run.league(name or recipe)}: {summary['rounds']} rounds")
-    assert chosen.league is not None  # or it would have been refused
-    other = start or chosen.league().start or next(iter(chosen.players))
+    other = start or next(iter(chosen.players))
     next_step(run, game, f"compete {game} {name or recipe} {other}", f"report {run.folder}")
 
 

@@ -42,7 +42,7 @@ from understudy.learn import metrics_log
 from understudy.learn.settings import changed
 from understudy.pipeline.game import Game, families, with_leagues
 from understudy.pipeline.pairings import Fixture
-from understudy.pipeline.players import resolve
+from understudy.pipeline.players import default_start, resolve
 from understudy.pipeline.tasks import Workers
 
 Told = Callable[[State, int], None]
@@ -79,6 +79,7 @@ def league(
         name=name,
         seed=seed,
         worker=worker,
+        resume=resume,
     )
     board = LeagueBoard(season.folder)
 
@@ -124,6 +125,7 @@ def season_of(
     name: str | None = None,
     seed: int = 0,
     worker: Workers = 0,
+    resume: bool = True,
 ) -> Season:
     """A league of a game, ready to be run."""
     if game.league is None or game.play is None:
@@ -133,7 +135,7 @@ def season_of(
     hooks = game.league()
     if recipe.partition("-")[0] != AUTO:
         hooks.recipe(recipe)  # which refuses one that is not there
-    begin = resolve(game, run, start or hooks.start or next(iter(game.players)))
+    begin = resolve(game, run, start or default_start(game, run, folder, resume=resume))
     weights_digest(begin)  # which refuses a model without weights
     results, play = hooks.results or game.results, hooks.play or partial(play_pairings, game)
     whole = replace(hooks, results=results, play=play)

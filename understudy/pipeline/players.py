@@ -1,9 +1,11 @@
 """Players by the names people type: scripted ones, models of a run, folders, code of their own."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from understudy.data.integrity.json_files import read_json
 from understudy.data.integrity.shapes import LeagueSummary
+from understudy.data.manifests import read_manifest
 from understudy.data.own_code import OwnCode, is_reference, refer, require_name
 from understudy.data.players import PlayerRef
 from understudy.data.runs import LeagueFolder, Run
@@ -33,6 +35,33 @@ def resolve(game: Game, run: Run, name: str) -> PlayerRef:
         f"Trained in {run.folder}: {some(trained, str(run.folder)) or 'none yet'}. "
         "Your own: FILE.py:NAME or package.module:NAME"
     )
+
+
+def default_start(game: Game, run: Run, league: Path, *, resume: bool = True) -> str:
+    """Whom all of a league begin with where nobody is named.
+
+    The game says who; where the run has no such model, its first clone that was made the same way
+    but for its size. A league that was begun, and is gone on with, keeps whom it began with.
+    """
+    assert game.league is not None
+    usual = game.league().start
+    if usual is None:
+        return next(iter(game.players))
+    there = [name for name in _made_alike(game, usual) if [*run.model(name).glob("weights.*")]]
+    known = read_manifest(league) if resume else None
+    begun = (known or {}).get("settings", {}).get("start")
+    return begun if begun in there else next(iter(there), usual)
+
+
+def _made_alike(game: Game, usual: str) -> list[str]:
+    """Recipes that learn the same from the same table and from nothing before; `usual` first."""
+    every = {name: recipe.settings() for name, recipe in game.recipes().items()}
+
+    def kind(name: str) -> list[object]:
+        return [every[name].get(what) for what in ("decisions", "objective", "start")]
+
+    found = [name for name in every if kind(name) == kind(usual)] if usual in every else [usual]
+    return sorted(found, key=lambda name: name != usual)
 
 
 def of_a_league(run: Run, name: str) -> PlayerRef | None:
