@@ -8,7 +8,9 @@ Statistic, fixed before the run: the mean over worlds of a player's score less t
 of several in turn), in the same factory of the same compiled world with the same dice, with
 Student's interval over worlds (99 %, or --confidence); of all places in the chain, and of each.
 Blocks of worlds are numbered by purpose (`fields.block_of`): those that choose weights and those
-that are reported share none.
+that are reported share none. A NAME with several models is a recipe trained from as many seeds: its
+score in a world is their mean, and what each seed is worth stands below the table, because the
+interval is over worlds alone.
 
 Fields: `official` draws, competitors Penguin, AS0, Steward and TunedSteward; `champions`, these
 four alone; `clones`, the same with every other rival a clone of HorizonAware; `conserved`, official
@@ -26,6 +28,8 @@ from typing import Final, get_args
 
 import numpy as np
 
+from understudy.data.arrays import Floats
+from understudy.data.stats import student
 from understudy.games.scml.agent.policy import packaged
 from understudy.games.scml.batch.players.ask import NATIVE
 from understudy.games.scml.domain import RULES
@@ -71,6 +75,19 @@ def taken(
     )
 
 
+def seed_lines(
+    names: Sequence[str], found: Sequence[Taken], base: Floats, confidence: float
+) -> list[str]:
+    """What each of a recipe's seeds is worth, over all places."""
+    lines = []
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        seeds = [one.scores for own, one in zip(names, found, strict=True) if own == name]
+        gaps = [student((own - base).tolist(), (1 - confidence) / 2) for own in seeds]
+        each = ", ".join(f"{gap.value:+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]" for gap in gaps)
+        lines.append(f"{name}, by seed: {each}")
+    return lines
+
+
 def habit_lines(names: Sequence[str], found: Sequence[Taken]) -> list[str]:
     """How they played, by place."""
     lines = ["| | " + " | ".join(["bankrupt", *HABITS]) + " |", "|---" * (len(HABITS) + 2) + "|"]
@@ -88,7 +105,7 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=640)
     parser.add_argument("--purpose", choices=get_args(Purpose)[1:], default="choose")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--model", action="append", default=[], help="NAME=PATH of weights")
+    parser.add_argument("--model", action="append", default=[], help="NAME=PATH of weights, often")
     parser.add_argument("--players", default="Steward,HRL", help="names with commas between")
     parser.add_argument("--base", default="Steward", help="whose scores are compared with")
     parser.add_argument("--fields", default=",".join(FIELDS))
@@ -108,10 +125,16 @@ def main() -> None:
             company = replace(FIELDS[field], places=tuple(wanted.places.split(",")))
             found = [taken(pool, one, company, wanted) for one in players]
             print(f"\n{field}, {wanted.purpose} {wanted.seed}, {wanted.worlds} worlds\n")
-            scores = {name: one.scores for name, one in zip(names, found, strict=True)}
+            scores = {
+                name: np.mean(
+                    [one.scores for own, one in zip(names, found, strict=True) if own == name], 0
+                )
+                for name in names
+            }
             places = [PLACES[level] for level in found[0].levels]
             for base in wanted.base.split(","):
                 print(*comparison_lines(scores, base, places, wanted.confidence), "", sep="\n")
+                print(*seed_lines(names, found, scores[base], wanted.confidence), sep="\n")
             if wanted.habits:
                 print("", *habit_lines(names, found), sep="\n")
             print(f"\n{time.perf_counter() - begun:.0f} s", flush=True)

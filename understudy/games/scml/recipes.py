@@ -158,6 +158,7 @@ RECIPES: Final[dict[str, Recipe]] = {
             worlds=128,
             rollouts=4,
             critic_first=0,
+            thrifty=False,  # what it imitates is played there
         ),
     ),
     "online-oneshot": OnlineRecipe(

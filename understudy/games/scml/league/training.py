@@ -75,7 +75,7 @@ def train(settings: JobSettings, job: LearnerJob) -> TrainingResult:
         done = steps / job.agent_steps
         rate = job.overrides.rate + (job.overrides.rate_end - job.overrides.rate) * done
         now = replace(rates, learning_rates={"l3": settings.learning_rate * rate})
-        acted = learner.player.layers()
+        acted = {**start.layers, **learner.player.layers()}
         rollout = among_opponents(settings, job, Checkpoint(acted, start.about), iteration)
         # A critic that knows nothing yet would reward at random.
         learnt = now if knows or iteration else replace(now, learning_rates={})
@@ -86,7 +86,9 @@ def train(settings: JobSettings, job: LearnerJob) -> TrainingResult:
         iteration += 1
     job.out.mkdir(parents=True, exist_ok=True)
     write_checkpoint(job.out / MEMORY, learner.state())
-    write_agent(job.out / WEIGHTS, Checkpoint(learner.player.layers(), start.about))
+    write_agent(
+        job.out / WEIGHTS, Checkpoint({**start.layers, **learner.player.layers()}, start.about)
+    )
     return TrainingResult(steps, metrics | {"worlds": float(worlds)})
 
 

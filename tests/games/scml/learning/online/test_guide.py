@@ -16,7 +16,7 @@ from understudy.games.scml.learning.online.learner import Learner, LearnerSettin
 from understudy.games.scml.learning.online.rollout import Guide, Job, Rollout, collect, seated
 from understudy.games.scml.learning.online.rollout_buffer import GuideBuffer, Played, RolloutBuffer
 
-START = read_checkpoint(SHIPPED)
+START = read_checkpoint(SHIPPED).with_thrifty(None)
 CPU = torch.device("cpu")
 LAYERS = {layer: dict(weights) for layer, weights in START.layers.items()}
 

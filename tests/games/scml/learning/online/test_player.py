@@ -22,8 +22,10 @@ from understudy.games.scml.learning.online.learner import (
 )
 from understudy.games.scml.learning.online.player import Layers, Player, Turns
 from understudy.games.scml.learning.online.rollout import Job, Rollout, collect, grouped
+from understudy.games.scml.view import features as f
+from understudy.games.scml.view import inputs
 
-START = read_checkpoint(SHIPPED)
+START = read_checkpoint(SHIPPED).with_thrifty(None)
 CPU = torch.device("cpu")
 
 
@@ -51,6 +53,21 @@ def doubled(turns: Turns) -> Turns:
 @pytest.fixture(scope="module")
 def seen(rollout: Rollout) -> Experience:
     return experience_of(rollout.played, CPU)
+
+
+def test_without_memory_what_is_known_of_partners_moves_no_weight(rollout: Rollout) -> None:
+    known = {f"thread.{name}" for name in f.MEMORY}
+    rates = Rates(learning_rates={"l3": 1e-3, "l4": 1e-3})
+    for memory in (True, False):
+        settings = LearnerSettings(epochs=1, critic_epochs=0, batch_size=64, memory=memory)
+        learner = Learner(settings, START.layers, "residual", 0, CPU)
+        learner.learn([rollout], learner.player.layers(), rates, np.random.default_rng(0))
+        for layer, name in (("l3", "torso.0.weight"), ("l4", "each.0.weight")):
+            moved = learner.player.layers()[layer][name] != START.layers[layer][name]
+            read = inputs.READ[layer]
+            remembers = [feature in known for feature in read]
+            assert moved[:, : len(read)][:, remembers].any() == memory
+            assert moved[:, : len(read)][:, np.logical_not(remembers)].any()
 
 
 def test_layers_that_were_kept_do_not_learn_on() -> None:

@@ -54,7 +54,7 @@ def job(folder: Path) -> TrainingJob:
 
 
 def weights(path: Path) -> dict[str, np.ndarray]:
-    layers = read_checkpoint(path).with_thrifty(None).layers
+    layers = read_checkpoint(path).layers
     return {f"{layer}.{n}": v for layer, one in layers.items() for n, v in one.items()}
 
 
@@ -124,7 +124,7 @@ def _lines(path: Path) -> int:
 def test_a_risk_is_trained_under_and_written_down(tmp_path: Path) -> None:
     def first(risk: float | None, name: str) -> tuple[float, int]:
         company = replace(SMALL.company, places=("first",))
-        settings = replace(SMALL, risk=risk, company=company, keep=1.0)
+        settings = replace(SMALL, risk=risk, company=company, keep=1.0, thrifty=False)
         training = OnlineTraining(settings.lasting(2), START, job(tmp_path / name))
         played = collect(training._jobs(0, training.acted)[0]).played
         first = np.searchsorted(played.decision, np.unique(played.world, return_index=True)[1])
@@ -141,6 +141,25 @@ def test_a_risk_is_trained_under_and_written_down(tmp_path: Path) -> None:
     assert told.online.risk == told.settings()["risk"] == 0.2
     with pytest.raises(InputError, match="from 0 to 1, not 2"):
         OnlineTraining(replace(SMALL, risk=2.0), START, job(tmp_path))
+
+
+def test_weights_for_thrifty_buyers_play_their_part_and_stay_what_they_are(tmp_path: Path) -> None:
+    company = replace(SMALL.company, places=("first",), official=1.0, past=0.0)
+    whole = replace(SMALL.lasting(2), company=company, keep=1.0)
+    learning = OnlineTraining(whole, START, job(tmp_path / "a"))
+    one = OnlineTraining(replace(whole, thrifty=False), START, job(tmp_path / "b"))
+    theirs, own = (len(collect(by._jobs(0, by.acted)[0]).played.world) for by in (learning, one))
+    assert 0 < theirs < own  # their decisions are not learnt from
+    learning.run()
+    end = tmp_path / "a/models/online/stages/all.safetensors"
+    start, found = START.thrifty, read_checkpoint(end).thrifty
+    for layer, kept in start.layers.items():
+        assert all(np.array_equal(kept[name], found.layers[layer][name]) for name in kept)
+    assert not np.array_equal(weights(end)["l3.torso.0.bias"], START.layers["l3"]["torso.0.bias"])
+    assert one.start.thrifty is None
+    none = replace(company, official=0.0)  # champions order little
+    with pytest.raises(InputError, match=r"online\.thrifty=false"):
+        OnlineTraining(replace(whole, company=none), START, job(tmp_path / "c")).run()
 
 
 def test_another_seed_is_refused(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ class ManyDecisions:
         self._network: OfferNetwork = offers if device is None else _on_device(offers, device)
         self._explorer, self._offers = explorer, offers
         self._thrifty: ManyDecisions | None = None
-        if policy.thrifty is not None and explorer is None:  # who explores learns one set
+        if policy.thrifty is not None:  # where they play, who explores neither notes nor learns
             self._thrifty = ManyDecisions(policy.thrifty, self.settings, device)
         self._drawing = c.Drawing(
             about.response_temperature,

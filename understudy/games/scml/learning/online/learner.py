@@ -32,6 +32,8 @@ from understudy.games.scml.learning.online.player import (
 from understudy.games.scml.learning.online.returns import targets
 from understudy.games.scml.learning.online.rollout import Rollout
 from understudy.games.scml.learning.online.rollout_buffer import Played
+from understudy.games.scml.view import features as f
+from understudy.games.scml.view import inputs
 
 Objective = Literal["ppo", "vtrace"]
 Layer = Literal["l2", "l3", "l4"]
@@ -63,6 +65,9 @@ class LearnerSettings:
     """Rewards come when a contract is signed; else with each day's profit."""
     by_field: bool = True
     """Advantages have the same spread in both fields; else champions alone hardly count."""
+    memory: bool = True
+    """The layers learn from what partners did on earlier days; else what they know of that stays
+    what it was."""
     entropy_weight: float = 0.0
     """Up: keeps trying other offers."""
     gradient_norm_max: float = 0.5
@@ -106,6 +111,8 @@ class Learner:
         drawn = Critic(self.player, settings.critic_hidden, seed, central=settings.central)
         self.critic = drawn.to(device)
         self._has_measured = False
+        if not settings.memory:
+            self._leave_memory()
         self.optimizers: dict[str, torch.optim.Optimizer] = {
             name: torch.optim.Adam(
                 module.parameters(), lr=settings.critic_rate, eps=1e-5, fused=True
@@ -118,6 +125,16 @@ class Learner:
         if self.player.l2 is not None:
             found["l2"] = self.player.l2
         return {**found, "critic": self.critic}
+
+    def _leave_memory(self) -> None:
+        """What the layers read of partners' earlier days moves no weight."""
+        known = {f"thread.{name}" for name in f.MEMORY}
+        first = {"l3": self.player.l3.torso[0], "l4": self.player.l4.each[0]}
+        for layer, module in first.items():
+            weight = module.get_parameter("weight")
+            learns = torch.ones(weight.shape[1], device=self.device)
+            learns[[k for k, name in enumerate(inputs.READ[layer]) if name in known]] = 0.0
+            weight.register_hook(learns.mul)  # type: ignore[no-untyped-call]
 
     def learn(
         self,

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from understudy.data.arrays import Array, Bools, Float32s, Floats, Int32s, Ints
+from understudy.errors import InputError
 from understudy.games.scml.agent.numpy_networks import raw_goals
 from understudy.games.scml.agent.policy import HRLPolicy, scales_of
 from understudy.games.scml.batch.dice import number_of, uniform
@@ -161,6 +162,11 @@ class RolloutBuffer:
 
     def played(self) -> Played:
         """All pages in one."""
+        if not self._pages:
+            raise InputError(
+                "in none of these worlds did the weights that learn decide anything: play more at "
+                "once, or leave out those for thrifty buyers (--set online.thrifty=false)"
+            )
         names = [one.name for one in fields(Played)][:-3]
         found = {name: np.concatenate([page[name] for page in self._pages]) for name in names}
         starts = self._starts or [

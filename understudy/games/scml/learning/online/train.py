@@ -72,6 +72,9 @@ class OnlineSettings:
     """Worlds in which each stage is compared with the one before."""
     guide: Guide | None = None
     """Whom stages with a `guide_weight` imitate beside learning by play."""
+    thrifty: bool = True
+    """A second set of the weights to begin with, for thrifty buyers, plays its part and stays what
+    it is; else it is left out, and one set learns everything."""
     risk: float | None = None
     """That L1 takes with supplies to come (`SafetySettings`), here and whenever the result plays.
     None: as the weights to begin with."""
@@ -109,16 +112,16 @@ class OnlineTraining:
     """A learner with a folder: plays, learns, and can be stopped at any time."""
 
     def __init__(self, settings: OnlineSettings, start: Checkpoint, job: TrainingJob) -> None:
-        # What is learnt is one set of weights: `join scml --thrifty` puts two together.
-        start = start.needs("l3", "l4").with_thrifty(None)
-        self.settings, self.start, self.job = settings, start, job
+        start = start.needs("l3", "l4")
+        self.start = start if settings.thrifty else start.with_thrifty(None)
+        self.settings, self.job = settings, job
         taken = start.about.risk if settings.risk is None else settings.risk
         self.about = replace(start.about, risk=SafetySettings(risk=taken).risk)
         self.device = usable_device(job.device)
         scheme = HRLPolicy(start).l3.scheme
         self.learner = Learner(settings.learner, start.layers, scheme, job.seed, self.device)
         self.iteration, self.seconds, self.decisions, self.worlds = 0, 0.0, 0, 0
-        self.acted: Layers = self.learner.player.layers()
+        self.acted = self._layers()
         """Who played what is learnt from next."""
         self._arrived: list[Rollout] = []
         self.past: list[Layers] = []
@@ -150,7 +153,7 @@ class OnlineTraining:
         if not self._arrived:
             actors.start(self._jobs(self.iteration, acted))
             self._arrived = actors.finish()
-        rollouts, self.acted = self._arrived, self.learner.player.layers()
+        rollouts, self.acted = self._arrived, self._layers()
         is_last = self.iteration + 1 == self.settings.iterations
         self._remember_self()
         if not is_last:
@@ -199,11 +202,15 @@ class OnlineTraining:
             for first, last in pairwise(cuts)
         ]
 
+    def _layers(self) -> Layers:
+        """The agent as it is: what it learns, and what stays as it was."""
+        return {**_plain(self.start.layers), **self.learner.player.layers()}
+
     # --- files
 
     def _write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_agent(path, Checkpoint(self.learner.player.layers(), self.about))
+        write_agent(path, Checkpoint(self._layers(), self.about))
 
     def _save(self) -> None:
         content = {
