@@ -175,7 +175,7 @@ def loadouts_panels(lines: Rows) -> list[Panel]:
 def hunts(lines: Rows, league: Mapping[str, Any]) -> list[str]:
     """What each hunter wins against a league's mixture; nothing where none was trained."""
     wanted = loadouts.of(league)
-    found = {loadouts.of(line): f"{line['mean']:.1%}" for line in lines if line["meets"]}
+    found = {loadouts.of(line): f"{line['mean']:.1%}" for line in lines if "mean" in line}
     return [found.get(wanted._replace(meets=hunter), "") for hunter in loadouts.HUNTERS]
 
 

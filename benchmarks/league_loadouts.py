@@ -76,6 +76,7 @@ from understudy.league.analysis.exploitability import BestResponse
 from understudy.league.analysis.summary import own_nash
 from understudy.league.interface import Improve
 from understudy.league.matches import pairings, tallies
+from understudy.league.payoff import Tally
 from understudy.league.recipe import LeagueRecipe, with_baselines
 from understudy.league.rules import Overrides
 from understudy.league.season import Season
@@ -171,7 +172,7 @@ def tasks(settings: Sequence[str]) -> Iterator[Task]:
     for name in settings:
         size = SETTINGS[name]
         yield from (Task(name, way, seed) for seed in size.seeds for way in size.ways)
-        hunts = [(seed, way, by) for seed in size.seeds for way in size.ways for by in size.hunters]
+        hunts = [(way, seed, by) for seed in size.seeds for way in size.ways for by in size.hunters]
         yield from (Task(name, *hunt) for hunt in hunts)
     if {"usual", "own"} <= {*settings}:
         yield from (Task("own", "self-play", seed, "usual") for seed in SETTINGS["own"].seeds)
@@ -304,13 +305,12 @@ def match_up(pair: Sequence[Line], folder: Path) -> dict[str, Any]:
         assert ref.weights is not None
         players.append([PlayerRef(label, where) for where in (ref.weights, *held)])
     won = {}
-    for name, *both in zip(HELD, *players, strict=True):
-        (found,) = tallies(
-            play(pairings([(both[0], both[1])], 1_000, pair[0]["seed"], 10**7))
-        ).items()
-        (first, _), tally = found
-        own = tally if first == both[0].name else tally.turned()
-        won[name] = own.points / own.games
+    for held, own, other in zip(HELD, *players, strict=True):
+        found = tallies(play(pairings([(own, other)], 1_000, pair[0]["seed"], 10**7)))
+        total = Tally()
+        for (first, _), tally in found.items():
+            total = total.plus(tally if first == own.name else tally.turned())
+        won[held] = total.points / total.games
     return {"won": won}
 
 
@@ -360,7 +360,8 @@ def report(lines: Sequence[Line]) -> str:
             cells = [[way, *row(here, way)] for way in ways_of(here)]
             heads = ["way", "runs", *PRODUCTS, "seed by seed: last", "mixture"]
             parts += [f"\n{setting}: what the best loadout wins\n", table(heads, cells)]
-            parts.append(table(VERDICT, verdicts(here, by_loadout, CHALLENGERS)))
+            if told := verdicts(here, by_loadout, CHALLENGERS):
+                parts.append(table(VERDICT, told))
         if hunts := whole_hunts(lines, setting):
             parts.append(f"\n{setting}: the strongest of {len(size.hunters)} hunters\n")
             cells = [[way, *hunted_row(hunts, way)] for way in size.ways]
