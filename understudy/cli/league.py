@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from understudy.pipeline.game import families, load, with_leagues
+from understudy.data.runs import Run
+from understudy.pipeline.game import Game, families, load, with_leagues
 from understudy.terminal.console import err_console, next_step, out_console
 from understudy.terminal.options import (
     JsonOption,
@@ -60,15 +61,9 @@ def league(
     Example: understudy league arena --recipe quick --from imitate-small
     """
     from understudy.pipeline import league as league_stage
-    from understudy.pipeline.players import default_start
 
     chosen, run = load(game), run_of(out, game)
-    chosen.require()
-    usual = chosen.league().start if chosen.league else None
-    if start is None and usual is not None:
-        start = default_start(chosen, run, run.league(name or recipe), resume=resume)
-        if start != usual and not quiet:
-            err_console.print(f"All begin with {start}: {run.folder} had no {usual}")
+    start = start or _start(chosen, run, run.league(name or recipe), resume, quiet)
     with league_progress(quiet) as told:
         summary = league_stage.league(
             chosen,
@@ -90,6 +85,19 @@ def league(
     print(f"{run.league(name or recipe)}: {summary['rounds']} rounds")
     other = start or next(iter(chosen.players))
     next_step(run, game, f"compete {game} {name or recipe} {other}", f"report {run.folder}")
+
+
+def _start(game: Game, run: Run, league: Path, resume: bool, quiet: bool) -> str | None:
+    """Whom all begin with; told where it is not the one the game names. None: no such thing."""
+    from understudy.pipeline.players import default_start
+
+    game.require()
+    if game.league is None or (usual := game.league().start) is None:
+        return None
+    start = default_start(game, run, league, resume=resume)
+    if start != usual and not quiet:
+        err_console.print(f"All begin with {start}: {run.folder} had no {usual}")
+    return start
 
 
 def _show(summary: Mapping[str, Any], folder: Path) -> None:
