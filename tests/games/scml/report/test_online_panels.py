@@ -15,6 +15,8 @@ STAGE = {
     "bankrupt": 0.0,
     "habits": {"first": dict.fromkeys(HABITS, 0.5)},
 }
+GAIN = {"gain": 0.1, "standard_error": 0.02}
+LATER = {**STAGE, **GAIN, "over_start": {"first": GAIN}}
 EVALUATION = {"steps": 1, "seconds": 1.0, "chosen": "start", "stages": {"start": STAGE}}
 
 
@@ -23,6 +25,7 @@ EVALUATION = {"steps": 1, "seconds": 1.0, "chosen": "start", "stages": {"start":
     [
         ({}, 3),
         ({"stages": {}}, 1),
+        ({"chosen": "l3", "stages": {"start": STAGE, "l3": LATER}}, 3),
         ({"chosen": "nobody"}, "its parts do not fit together (KeyError: 'nobody')"),
         ({"stages": {"start": {**STAGE, "mean": "much"}}}, "got 'str' - at '$.stages"),
         ({"stages": {"start": {**STAGE, "gain": 0.1}}}, "KeyError: 'standard_error'"),
@@ -34,7 +37,9 @@ def test_what_does_not_fit_is_one_line(tmp_path, change, words):
     (folder / "metrics.jsonl").write_text(json_line({"step": 1, "score": 1.0, "score/first": 1.0}))
     (folder / "evaluation.json").write_text(json.dumps({**EVALUATION, **change}))
     if isinstance(words, int):
-        assert len(online_panels(Run(tmp_path))) == words
+        found = online_panels(Run(tmp_path))
+        assert len(found) == words
+        assert ("Where it gains" in str(found)) == ("l3" in str(change))
         return
     with pytest.raises(DamagedError) as refusal:
         online_panels(Run(tmp_path))

@@ -63,22 +63,11 @@ def _curves(name: str, lines: list[dict[str, float]]) -> Panel:
 
 def _stages(name: str, evaluation: Mapping[str, Any]) -> Panel:
     """Each stage beside the one before."""
-    gains = [
-        Interval(
-            stage,
-            row["gain"],
-            row["gain"] - 1.96 * row["standard_error"],
-            row["gain"] + 1.96 * row["standard_error"],
-        )
-        for stage, row in evaluation["stages"].items()
-        if "gain" in row
-    ]
-    chart = charts.interval_chart(
-        gains,
-        title="Gain over the stage before, in the same factories",
-        reference=0.0,
-        reference_label="no gain",
-    )
+    gains = {stage: row for stage, row in evaluation["stages"].items() if "gain" in row}
+    chart = _gains(gains, "Gain over the stage before, in the same factories")
+    chosen = evaluation["stages"][evaluation["chosen"]]
+    if "over_start" in chosen:  # unless the start was chosen
+        chart += _gains(chosen["over_start"], "Where it gains over its start, by place")
     rows = [
         (stage, row["mean"], *row["places"].values(), row["bankrupt"])
         for stage, row in evaluation["stages"].items()
@@ -91,6 +80,15 @@ def _stages(name: str, evaluation: Mapping[str, Any]) -> Panel:
         note=f"Worlds that trained nothing; these chose '{evaluation['chosen']}', so they are no "
         "measure of its strength: `understudy compete` is.",
     )
+
+
+def _gains(rows: Mapping[str, Mapping[str, float]], title: str) -> str:
+    """With 95 % intervals, to the fourth digit: more is noise."""
+    intervals = list[Interval]()
+    for name, row in rows.items():
+        gain, far = row["gain"], 1.96 * row["standard_error"]
+        intervals.append(Interval(name, *(round(end, 4) for end in (gain, gain - far, gain + far))))
+    return charts.interval_chart(intervals, title=title, reference=0.0, reference_label="no gain")
 
 
 def _changes(name: str, evaluation: Mapping[str, Any]) -> Panel:

@@ -63,7 +63,14 @@ HABITS: Final = {
     "ahead": "days to its delivery",
     "price": "its price over the catalog price",
     "partners": "buyers it sold to",
+    "bought": "purchases agreed per day",
+    "bought_units": "units of a purchase",
+    "bought_ahead": "days to its delivery",
+    "bought_price": "its price over the catalog price",
+    "suppliers": "suppliers it bought from",
 }
+SELLER, BUYER, _, UNITS, DUE, PRICE, SIGNED = range(7)
+"""Columns of contracts: see `Log`."""
 _AT_ONCE: Final = 32
 """Worlds whose contracts are written down together."""
 
@@ -96,24 +103,31 @@ def take(candidate: Candidate, seats: Seats) -> Taken:
 
 
 def _habits(fixed: Array, log: Log, world: int, me: int) -> Floats:
-    """How a factory played a world; 0 where nothing was sold to others."""
+    """How a factory played a world; 0 where nothing was agreed with others."""
     days = int(fixed["days"])
     noted, contracts = log.days[world, :days, me], log.contracts[world]
-    sales = contracts[(contracts[:, 0] == me) & (contracts[:, 3] > 0)]
-    # Seller, buyer, product, units, day, price, signed on: see `Log`.
-    units = max(sales[:, 3].sum(), 1)
-    catalog = fixed["catalog"][fixed["level"][me] + 1]
+    signed = contracts[contracts[:, UNITS] > 0]
+    price_in, price_out = fixed["catalog"][fixed["level"][me] :][:2]
     return np.array(
         [
             noted[:, PRODUCED].mean() / fixed["lines"][me],
             noted[:, STOCK].mean(),
             noted[:, SHORT].mean(),
-            len(sales) / days,
-            sales[:, 3].sum() / max(len(sales), 1),
-            (sales[:, 4] - sales[:, 6]).sum() / max(len(sales), 1),
-            (sales[:, 3] * sales[:, 5]).sum() / units / catalog,
-            len(np.unique(sales[:, 1])),
+            *_deals(signed[signed[:, SELLER] == me], BUYER, days, price_out),
+            *_deals(signed[signed[:, BUYER] == me], SELLER, days, price_in),
         ]
+    )
+
+
+def _deals(contracts: Array, partner: int, days: int, catalog: float) -> tuple[float, ...]:
+    """How many a day, their units, days ahead and price, with how many partners."""
+    units, count = contracts[:, UNITS], max(len(contracts), 1)
+    return (
+        len(contracts) / days,
+        units.sum() / count,
+        (contracts[:, DUE] - contracts[:, SIGNED]).sum() / count,
+        (units * contracts[:, PRICE]).sum() / max(units.sum(), 1) / catalog,
+        len(np.unique(contracts[:, partner])),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.data.arrays import Array
+from understudy.data.arrays import Array, Floats
 from understudy.data.integrity.json_files import write_json
 from understudy.data.runs import WEIGHTS, ModelFolder
 from understudy.errors import InputError
@@ -274,34 +274,39 @@ def measure(
     ]
     actors.start([(one, part) for one in candidates for part in some])
     taken = actors.finish()
-    found, before = dict[str, dict[str, Any]](), None
+    found, past = dict[str, dict[str, Any]](), list[Floats]()
     for index, one in enumerate(candidates):
         mine = taken[index * parts : (index + 1) * parts]
         scores = np.concatenate([part.scores for part in mine])
         levels = np.concatenate([part.levels for part in mine])
         habits = np.concatenate([part.habits for part in mine])
+        there = {
+            name: levels == place
+            for place, name in enumerate(PLACE_NAMES)
+            if (levels == place).any()
+        }
         found[one.name] = {
             "mean": float(scores.mean()),
-            "places": {
-                name: float(scores[levels == place].mean())
-                for place, name in enumerate(PLACE_NAMES)
-                if (levels == place).any()
-            },
+            "places": {name: float(scores[rows].mean()) for name, rows in there.items()},
             "bankrupt": float(np.mean([part.bankrupt for part in mine])),
             "habits": {
-                name: dict(zip(HABITS, habits[levels == place].mean(0).tolist(), strict=True))
-                for place, name in enumerate(PLACE_NAMES)
-                if (levels == place).any()
+                name: dict(zip(HABITS, habits[rows].mean(0).tolist(), strict=True))
+                for name, rows in there.items()
             },
         }
-        if before is not None:
-            gain = scores - before
-            found[one.name] |= {
-                "gain": float(gain.mean()),
-                "standard_error": float(gain.std(ddof=1) / np.sqrt(len(gain))),
+        if past:
+            over = scores - past[0]
+            found[one.name] |= _gain(scores - past[-1])
+            found[one.name]["over_start"] = {
+                name: _gain(over[rows]) for name, rows in there.items() if rows.sum() > 1
             }
-        before = scores
+        past.append(scores)
     return found
+
+
+def _gain(apart: Floats) -> dict[str, float]:
+    error = apart.std(ddof=1) / np.sqrt(len(apart))
+    return {"gain": float(apart.mean()), "standard_error": float(error)}
 
 
 def _scores_of(rollouts: Sequence[Rollout]) -> dict[str, float]:
