@@ -34,7 +34,7 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     small = {"matches": 16, "steps": 4, "critic_first": 1}
     shorter = replace(recipes.refine_quick, iterations=3, **small)
     monkeypatch.setitem(recipes.RECIPES, "refine-quick", shorter)
-    few = {"rounds": 2, "agent_steps": 2_000, "matches": 2, "exploiter_steps": 500}
+    few = {"rounds": 1, "agent_steps": 2_000, "matches": 2, "exploiter_steps": 500}
     monkeypatch.setattr(
         arena_league,
         "two_roles",
@@ -53,7 +53,7 @@ def test_the_demo_goes_through_every_stage(tmp_path, monkeypatch):
     for opponent in ("expert", "rusher", "kiter", "camper", "collector"):
         assert re.search(rf"imitate-quick +│{opponent} ", done.out)
         assert re.search(rf"refine-quick +│{opponent} ", done.out)
-    assert "2 rounds, " in done.out and "an approximate best response of main wins" in done.out
+    assert "1 round, " in done.out and "an approximate best response of main wins" in done.out
     assert "4 worlds of 1 configuration" in done.out
     pages = [run / game / "report.html" for game in ("arena", "scml", "dota")]
     pages.append(run / "dota" / "match.html")

@@ -9,7 +9,7 @@ import typer
 
 from understudy.data.runs import Run
 from understudy.pipeline.game import Game, families, load, with_leagues
-from understudy.terminal.console import err_console, next_step, out_console
+from understudy.terminal.console import counted, err_console, next_step, out_console
 from understudy.terminal.options import (
     JsonOption,
     OutOption,
@@ -82,7 +82,7 @@ def league(
         print(json_text.dumps(summary, indent=2))
         return
     _show(summary, run.league(name or recipe))
-    print(f"{run.league(name or recipe)}: {summary['rounds']} rounds")
+    print(f"{run.league(name or recipe)}: {counted(summary['rounds'], 'round')}")
     other = start or next(iter(chosen.players))
     next_step(run, game, f"compete {game} {name or recipe} {other}", f"report {run.folder}")
 

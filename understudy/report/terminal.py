@@ -162,7 +162,10 @@ def _heads_table(title: str, heads: Mapping[str, Mapping[str, float]]) -> Table:
 
 def league_table(summary: Mapping[str, Any], most: int = 15) -> Table:
     """The strongest of a league, and below them how weak its main agents are."""
-    title = f"{summary['rounds']} rounds, {summary['agent_steps']:,} agent-steps in "
+    rounds = summary["rounds"]
+    title = (
+        f"{rounds} round{'' if rounds == 1 else 's'}, {summary['agent_steps']:,} agent-steps in "
+    )
     title += f"{summary['match_steps']:,} match-steps, {summary['matches']:,} matches; "
     title += f"Elo: {summary['elo_scale']}"
     table = Table(title=title, title_justify="left", show_footer=False)

@@ -118,6 +118,7 @@ def test_a_recording_holds_every_table(whole):
     assert decided == {(w["match"], k) for w in worlds for k in range(len(w["players"]))}
 
 
+@pytest.mark.slow
 def test_in_the_background_it_goes_on_alone_and_the_number_of_processes_changes_nothing(
     whole, tmp_path
 ):

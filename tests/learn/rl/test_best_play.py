@@ -60,7 +60,11 @@ def share_answered(policy):
     return (collect(job).play["reward"][-1] == 1).mean()
 
 
-@pytest.mark.parametrize("objective", [REMEMBER.objective, PPO()], ids=["v-trace", "ppo"])
+@pytest.mark.parametrize(
+    "objective",
+    [REMEMBER.objective, pytest.param(PPO(), marks=pytest.mark.slow)],
+    ids=["v-trace", "ppo"],
+)
 def test_what_was_shown_at_first_is_answered_later_by_those_who_remember(objective):
     """The same steps of play for both."""
     start = FactoredPolicy(PolicyShape(CUE.features, CUE.heads, (16,)), 0)
@@ -133,8 +137,15 @@ def test_against_itself_with_entropy_no_hand_is_liked_best():
 LOSSES = {"ppo": PPO(), "v-trace": replace(SHOW.objective, entropy_weight=0.0)}
 
 
-@pytest.mark.parametrize("restraint", ["entropy", "kl"])
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    ("loss", "restraint"),
+    [
+        ("ppo", "entropy"),
+        ("v-trace", "kl"),
+        pytest.param("ppo", "kl", marks=pytest.mark.slow),
+        pytest.param("v-trace", "entropy", marks=pytest.mark.slow),
+    ],
+)
 def test_a_seldom_choice_stays_mixed_where_its_decisions_count_rather_than_steps(loss, restraint):
     """By entropy, or held near a teacher that mixes; equal weights, and the others learn alike."""
     start = FactoredPolicy(PolicyShape(CHOICE.features, CHOICE.heads, (8,)), 0)
