@@ -6,9 +6,9 @@
 `actors` measures one iteration's play and learning, the bytes of a job and of a rollout, and agent-
 steps per second with 0, 1, 2 and 4 worker processes in turn; from the first of these a model says
 how many workers help: an iteration lasts as long as the slowest of play (its rounds on W workers,
-each with a message there and back), learning, and the learner's network. It is checked against the
-processes measured. `record` measures recording, compacting, encoding and checking from 10^2 matches
-on: rows, bytes, files and memory.
+each with a message there and back), the learner (it learns, and takes in what workers send), and
+its network. It is checked against the processes measured. `record` measures recording, compacting,
+encoding and checking from 10^2 matches on: rows, bytes, files and memory.
 """
 
 import os
@@ -32,6 +32,7 @@ from understudy.games.arena import recipes
 from understudy.games.arena.data.encode import MOVES
 from understudy.learn.policy import FactoredPolicy, PolicyShape
 from understudy.learn.rl.acting.actors import Actors
+from understudy.learn.rl.acting.job import Job
 from understudy.learn.rl.acting.opponents import Opponent
 from understudy.learn.rl.acting.rollout import collect
 from understudy.learn.rl.env import SELF
@@ -69,17 +70,30 @@ def parts() -> dict[str, float]:
     return {
         "play": min(play),
         "learn": max(min(learn), 1e-4),
+        "take in": taken_in(job),
         "down": float(len(pickle.dumps(job))),
         "up": float(len(pickle.dumps(rollout))),
         "steps": 2.0 * job.matches * job.steps,
     }
 
 
+def taken_in(job: Job) -> float:
+    """CPU seconds of the learner's process for a job that goes out and a rollout that comes."""
+    with Actors(1) as where:
+        times = []
+        for _ in range(ITERATIONS):
+            began = time.process_time()
+            where.start([job])
+            where.finish()
+            times.append(time.process_time() - began)
+        return min(times)
+
+
 def modelled(told: dict[str, float], workers: int, latency: float, network: float) -> float:
     """Agent-steps per second where every worker plays one rollout an iteration, one core each."""
     message = latency + (told["down"] + told["up"]) / network
     play = told["play"] + message
-    learn = workers * told["learn"]
+    learn = workers * (told["learn"] + told["take in"])
     line = workers * (told["down"] + told["up"]) / network
     return workers * told["steps"] / max(play, learn, line)
 
@@ -110,7 +124,7 @@ def actors() -> None:
             ROLLOUTS
             * told["steps"]
             / (
-                max(ROLLOUTS / busy * told["play"], ROLLOUTS * told["learn"])
+                max(ROLLOUTS / busy * told["play"], ROLLOUTS * (told["learn"] + told["take in"]))
                 if workers
                 else ROLLOUTS * (told["play"] + told["learn"])
             )
@@ -130,8 +144,8 @@ def actors() -> None:
         )
     line = NETWORK / (told["down"] + told["up"])
     print(
-        f"learning is full with {told['play'] / told['learn']:.1f} workers, the network with "
-        f"{line * told['play']:,.0f}"
+        f"the learner is full with {told['play'] / (told['learn'] + told['take in']):.1f} workers, "
+        f"the network with {line * told['play']:,.0f}"
     )
 
 

@@ -5,6 +5,8 @@ import os
 import random
 import resource
 import shutil
+import signal
+import time
 from functools import partial
 
 import pytest
@@ -16,11 +18,11 @@ from understudy.data.runs import Run, TuningFolder, begin, finish
 from understudy.data.shards import shard_path, write_shard
 from understudy.errors import InputError
 from understudy.league.matches import MATCHES
-from understudy.trust import cases
+from understudy.trust import cases, disks
 from understudy.trust.answers import KINDS, hostile_answer
 from understudy.trust.campaign import COLUMNS, Attack, Fault, Ground, by_family, campaign, faults_of
 from understudy.trust.check import check
-from understudy.trust.command import Done
+from understudy.trust.command import Done, Kill
 from understudy.trust.command import run as run_command
 from understudy.trust.damage import damages
 from understudy.trust.machine import without_privileges
@@ -166,6 +168,47 @@ def test_agents_are_one_row_and_stages_their_own():
     rows = by_family({"agents: A": row, "agents: B": row, "kills: C": row})
     assert rows["agents (2 kinds)"]["tried"] == 2
     assert rows["kills: C"] == row
+
+
+def test_a_worker_is_killed_and_not_its_command():
+    def main():
+        worker = os.fork() or time.sleep(60)
+        print(os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]))
+
+    done = run_command(main, [], kill=Kill(signal.SIGKILL, 0.5, "worker"))
+    assert (done.code, done.out, done.bereft) == (0, "-9\n", True)
+    done = run_command(lambda: time.sleep(1), [], kill=Kill(signal.SIGKILL, 0.5, "worker"))
+    assert (done.code, done.bereft) == (0, False)
+
+
+def test_a_disk_is_read_only_or_full_for_one_process_alone(tmp_path):
+    if run_command(disks._own_mounts, []).code:
+        pytest.skip("no file systems of one's own here")
+    case, under = tmp_path / "run", tmp_path / "under"
+    case.mkdir()
+    under.mkdir()
+    (case / "before").write_text("here")
+
+    def write():
+        with (case / "new").open("wb") as file:
+            file.write(bytes(20_000))
+
+    done = run_command(write, [], prepare=partial(disks._read_only, case))
+    assert "Read-only file system" in done.err
+    done = run_command(write, [], prepare=partial(disks._filled, case, under, 9_000))
+    assert "No space left" in done.err
+    assert [one.name for one in case.iterdir()] == ["before"]
+
+    def write_and_keep():
+        (case / "new").write_text("short")
+        disks._kept(case, under)
+
+    done = run_command(write_and_keep, [], prepare=partial(disks._filled, case, under, 9_000))
+    assert done.code == 0, done.err
+    assert {one.name: one.read_text() for one in case.iterdir()} == {
+        "before": "here",
+        "new": "short",
+    }
 
 
 def test_root_is_refused_what_others_are(tmp_path):

@@ -30,6 +30,8 @@ class Imports(NamedTuple):
     """FILE:LINE: what is wrong, for every line left out."""
     missing: Mapping[str, int] = MappingProxyType({})
     """Counts of what the logs do not say."""
+    known: int = 0
+    """Matches left out, as another import of the run or an earlier part of this one holds them."""
 
 
 def read_logs(game: Game, run: Run, logs: Path, *, resume: bool = True) -> Imports:
@@ -56,22 +58,24 @@ def take_in(
     place = _Import.of(game, run.recordings, settings, resume)
     begin(run.recordings, "record", place.settings, resume=resume, growing=_GROWING)
     known = place.known_matches()
-    files, matches, rejected, written = 0, 0, list[str](), set[Path]()
+    files, matches, repeated, rejected, written = 0, 0, 0, list[str](), set[Path]()
     missing = Counter[str]()
     for files, found in enumerate(imports, start=1):
         part = _Part(game, run.recordings, f"{place.prefix}{files:05d}")
         taken = part.taken(found) or part.take(found, known)
         known = pa.concat_arrays([known, part.matches()]) if taken["matches"] else known
+        repeated += taken.get("known", 0)
         matches += taken["matches"]
         rejected += taken["rejected"]
         missing.update(taken.get("missing", {}))
         written |= {*part.tables.values(), part.note} if taken["matches"] else {part.note}
     for path in place.files() - written:
         path.unlink()  # its log is gone since an earlier call
-    return place.finish(Imports(files, matches, rejected, missing))
+    return place.finish(Imports(files, matches, rejected, missing, repeated))
 
 
 _GROWING = ("imports", "added")
+_IF_ANY = ("missing", "known")
 
 
 @dataclass(frozen=True)
@@ -135,9 +139,10 @@ class _Import:
             sum(one["matches"] for one in every),
             [line for one in every for line in one["rejected"]],
             missing,
+            sum(one.get("known", 0) for one in every),
         )
         facts = whole._asdict() | {"missing": dict(missing), "by_import": parts}
-        told = {name: fact for name, fact in facts.items() if fact or name != "missing"}
+        told = {name: fact for name, fact in facts.items() if fact or name not in _IF_ANY}
         if len(parts) == 1:
             del told["by_import"]
         finish(self.folder, **told)
@@ -187,11 +192,14 @@ class _Part:
             new = {name: pc.invert(pc.is_in(rows[key], known)) for name, rows in tables.items()}
             tables = {name: rows.filter(new[name]) for name, rows in tables.items()}
         matches = len(tables[self.outline.name])
+        repeated = len(found.tables[self.outline.name]) - matches
         for name, path in reversed(self.tables.items()) if matches else ():
             shards.write_shard(path, tables[name])
         told: dict[str, Any] = {"matches": matches, "rejected": found.rejected}
         if found.missing:
             told["missing"] = dict(found.missing)
+        if repeated:
+            told["known"] = repeated
         if isinstance(found, Awaited):
             write_json(self.note, told | {"stamp": found.stamp})
         return told

@@ -1,9 +1,8 @@
-"""The kinds of cases: damaged files, kills, full disks, two writers, names."""
+"""The kinds of cases: damaged files, two writers, names."""
 
 import os
 import random
 import shutil
-import signal
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -106,37 +105,7 @@ def _kind(path: Path) -> str:
     return path.name.split("-")[0] if path.suffix == ".parquet" else path.name
 
 
-# --- Disks and writers ---------------------------------------------------------------------------
-
-
-def full_disk(ground: Ground, place: Path, dice: random.Random) -> Attack:
-    """Files cannot grow beyond some size; afterwards the same command goes on."""
-    whole = base(ground, "arena")
-    case = place / "run"
-    shutil.copytree(whole, case)
-    stage = ARENA[dice.choice(_SHORT)]
-    shutil.rmtree(case / stage.makes)
-    size = int(10 ** dice.uniform(0, 5))
-
-    def prepare() -> None:
-        import resource  # POSIX only
-
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-    arguments = [*with_workers(stage.command, 0), "--out", str(case)]
-    faults = faults_of(_quietly(ground, arguments, prepare))
-    last = run(ground.main, arguments, seconds=600)
-    faults += faults_of(last)
-    if last.code or (wrong := differences(whole / stage.makes, case / stage.makes)):
-        faults.append(Fault("lost", last.err.strip()[-200:] if last.code else wrong[0]))
-    return Attack(f"{stage.makes}, files up to {size} bytes", shown(arguments, place), faults)
-
-
-def _quietly(ground: Ground, arguments: list[str], prepare: Callable[[], None]) -> Done:
-    """A command that cannot even write what it says: what it says is not looked at."""
-    done = run(ground.main, arguments, prepare=prepare)
-    return done if done.traceback or done.hung else done._replace(out="", err="")
+# --- Writers ---------------------------------------------------------------------------
 
 
 def two_writers(ground: Ground, place: Path, dice: random.Random) -> Attack:

@@ -7,13 +7,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from understudy.workers.forking import fork
 from understudy.workers.waiting import ended_within
 
 Main = Callable[[], None]
 """The command line: reads `sys.argv`."""
+Whom = Literal["first", "group", "worker"]
 ORDERLY = {0, 1, 2, 128 + signal.SIGINT, 128 + signal.SIGTERM}
 """How a command of ours may end."""
 
@@ -26,6 +27,8 @@ class Done(NamedTuple):
     out: str
     err: str
     hung: bool = False
+    bereft: bool = False
+    """Whether one of its workers was killed."""
 
     @property
     def traceback(self) -> bool:
@@ -41,8 +44,8 @@ class Kill(NamedTuple):
     signal: int
     after: float
     """Seconds."""
-    group: bool
-    """To all its processes, or to the first alone."""
+    whom: Whom
+    """To its first process alone, to all of them, or to one of those that this one began."""
 
 
 def run(
@@ -54,14 +57,14 @@ def run(
     prepare: Callable[[], None] = lambda: None,
 ) -> Done:
     """Run a command to its end, or until it is killed. `prepare` is called in its process first."""
+    bereft = False
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = fork()
         if child == 0:
             _be_the_command(main, arguments, (out.fileno(), err.fileno()), prepare)
         if kill is not None:
             ended_within(child, kill.after)
-            with contextlib.suppress(ProcessLookupError):
-                (os.killpg if kill.group else os.kill)(child, kill.signal)
+            bereft = _strike(child, kill)
         hung = not ended_within(child, seconds)
         if hung:
             with contextlib.suppress(ProcessLookupError):
@@ -72,7 +75,25 @@ def run(
         out.seek(0)
         err.seek(0)
         told = out.read().decode(errors="replace"), err.read().decode(errors="replace")
-    return Done(os.waitstatus_to_exitcode(status), *told, hung=hung)
+    return Done(os.waitstatus_to_exitcode(status), *told, hung=hung, bereft=bereft)
+
+
+def _strike(child: int, kill: Kill) -> bool:
+    """Send the signal; whether it went to a worker."""
+    with contextlib.suppress(OSError):  # ended meanwhile, or a machine without /proc
+        if kill.whom == "worker":
+            os.kill(_last_begun(child), kill.signal)
+            return True
+        (os.killpg if kill.whom == "group" else os.kill)(child, kill.signal)
+    return False
+
+
+def _last_begun(child: int) -> int:
+    """The process that it began last: of a pool, a worker."""
+    begun = Path(f"/proc/{child}/task/{child}/children").read_text().split()
+    if not begun:
+        raise ProcessLookupError(child)
+    return int(begun[-1])
 
 
 def _be_the_command(

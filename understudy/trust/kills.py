@@ -10,11 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from understudy.trust.campaign import Attack, Fault, Ground, Kind, faults_of
-from understudy.trust.command import Done, Kill, run, shown
+from understudy.trust.command import Done, Kill, Whom, run, shown
 from understudy.trust.sameness import differences
 from understudy.trust.stages import STAGES, base, with_workers
 
 SIGNALS = ("SIGKILL", "SIGKILL", "SIGTERM", "SIGINT")
+_WHOM: tuple[Whom, ...] = ("first", "group", "worker")
 MOST = 14
 """Kills of one case, which then must end."""
 
@@ -27,21 +28,22 @@ def kinds() -> dict[str, Kind]:
 def killed(name: str, ground: Ground, place: Path, dice: random.Random) -> Attack:
     """A stage is killed some times; the same command then ends with the bytes of an unbroken one.
 
-    Half of the kills come at some time, the others right before or after a file is put in place.
+    Half of the kills come at some time, of the command, of all its processes or of one worker; the
+    others right before or after a file is put in place.
     """
     game, stage = STAGES[name]
     whole = base(ground, game)
     case = place / "run"
     shutil.copytree(whole, case)
     shutil.rmtree(case / stage.makes)
-    workers = 2 if dice.random() < 0.1 else 0
+    workers = 2 if dice.random() < 0.2 else 0
     arguments = [*with_workers(stage.command, workers), "--out", str(case)]
     faults, kills = list[Fault](), 0
     for _ in range(dice.randint(6, MOST)):
         number = getattr(signal, dice.choice(SIGNALS))
         latest = 0.5 * ground.seconds[name] + (3.0 if workers else 0.1)
-        done = _attempt(ground, arguments, number, stage.renames, latest, dice)
-        kills += done.code != 0
+        done = _attempt(ground, arguments, number, stage.renames, latest, workers, dice)
+        kills += done.code != 0 or done.bereft
         if done.code != -number:  # SIGKILL, or one that came before anybody listened
             faults += faults_of(done)
         if not done.code:
@@ -62,11 +64,13 @@ def _attempt(
     number: signal.Signals,
     renames: int,
     latest: float,
+    workers: int,
     dice: random.Random,
 ) -> Done:
     """Run the command until it is killed, or to its end."""
     if dice.random() < 0.5:
-        kill = Kill(number, dice.uniform(0.0, latest), dice.random() < 0.5)
+        whom = dice.choice(_WHOM if workers else _WHOM[:2])
+        kill = Kill(number, dice.uniform(0.0, latest), whom)
         return run(ground.main, arguments, kill=kill, seconds=600)
     moment, before = dice.randint(1, max(2, renames // 4)), dice.random() < 0.5
     prepare = dying_at(moment, before, number)

@@ -1,13 +1,15 @@
 """All kinds of attacks, by name. A new verb, file or page adds its own here."""
 
-from understudy.trust import agents, answers, cases, kills, machine, verbs
+from understudy.trust import agents, answers, cases, clusters, disks, kills, machine, verbs
 from understudy.trust.campaign import Kind
 
 KINDS: dict[str, Kind] = {
     "damaged files": cases.damaged_file,
     "files read": cases.read_files,
     **kills.kinds(),
-    "full disks": cases.full_disk,
+    "clusters": clusters.killed,
+    "full disks": disks.full,
+    "disks mounted": disks.mounted,
     "two writers": cases.two_writers,
     "names": cases.hostile_name,
     "permissions": machine.permission,

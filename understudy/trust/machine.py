@@ -17,7 +17,7 @@ _SHORT = ("record arena", "encode arena", "train arena", "compete arena")
 _CAPABILITIES = 0x20080522  # of capset: the version of what is handed over
 
 
-def _started(ground: Ground, place: Path, dice: random.Random) -> tuple[Path, Path, Stage]:
+def started(ground: Ground, place: Path, dice: random.Random) -> tuple[Path, Path, Stage]:
     """A whole run, and a copy of it of which a stage is still to be done."""
     whole, case = base(ground, "arena"), place / "run"
     shutil.copytree(whole, case)
@@ -26,7 +26,7 @@ def _started(ground: Ground, place: Path, dice: random.Random) -> tuple[Path, Pa
     return whole, case, stage
 
 
-def _ends(
+def ends(
     ground: Ground,
     place: Path,
     stage: Stage,
@@ -34,11 +34,22 @@ def _ends(
     prepare: Callable[[], None],
     mended: Callable[[], None],
     title: str,
+    ended: Callable[[], None] = lambda: None,
 ) -> Attack:
-    """The stage ends in order on such a machine, and as ever when it is a good one again."""
+    """The stage ends in order on such a machine, and as ever when it is a good one again.
+
+    `prepare` and `ended` are called in the command's process, before it and after it.
+    """
     case = place / "run"
     arguments = [*with_workers(stage.command, 0), "--out", str(case)]
-    done = run(ground.main, arguments, prepare=prepare, seconds=300)
+
+    def main() -> None:
+        try:
+            ground.main()
+        finally:
+            ended()
+
+    done = run(main, arguments, prepare=prepare, seconds=300)
     faults = faults_of(done)
     mended()
     last = run(ground.main, arguments, seconds=300)
@@ -53,13 +64,13 @@ def _ends(
 
 def permission(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """Something may not be read, written or entered."""
-    whole, case, stage = _started(ground, place, dice)
+    whole, case, stage = started(ground, place, dice)
     found = [case, *sorted(case.rglob("*"))]
     shut = dice.choice([path for path in found if path.is_dir()] if dice.random() < 0.5 else found)
     mode, before = dice.choice((0o000, 0o400, 0o500, 0o200)), shut.stat().st_mode
     shut.chmod(mode)
     title = f"{shut.relative_to(place)} is {mode:03o}"
-    return _ends(
+    return ends(
         *(ground, place, stage, whole, without_privileges, lambda: shut.chmod(before), title)
     )
 
@@ -73,7 +84,7 @@ def without_privileges() -> None:
 
 def clock(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """The clock jumps back and forth, and files are of the future or of long ago."""
-    whole, case, stage = _started(ground, place, dice)
+    whole, case, stage = started(ground, place, dice)
     for path in case.rglob("*"):
         if path.is_file():
             when = dice.choice((0.0, 86_400.0, time.time(), 4e9))
@@ -84,14 +95,14 @@ def clock(ground: Ground, place: Path, dice: random.Random) -> Attack:
         jumps, real = random.Random(seed), time.time
         time.time = lambda: real() + jumps.choice((-1.5e9, -3600.0, 0.0, 3600.0, 2e9))
 
-    return _ends(ground, place, stage, whole, prepare, lambda: None, "a clock that jumps")
+    return ends(ground, place, stage, whole, prepare, lambda: None, "a clock that jumps")
 
 
 def limit(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """Few files may be open, little memory is left, or no process may be begun."""
     import resource  # POSIX only
 
-    whole, _, stage = _started(ground, place, dice)
+    whole, _, stage = started(ground, place, dice)
     kind = dice.choice(("files", "memory", "processes"))
     amount = {
         "files": dice.randint(3, 40),
@@ -108,4 +119,4 @@ def limit(ground: Ground, place: Path, dice: random.Random) -> Attack:
         which = resource.RLIMIT_NOFILE if kind == "files" else resource.RLIMIT_NPROC
         resource.setrlimit(which, (amount, amount))
 
-    return _ends(ground, place, stage, whole, prepare, lambda: None, f"{amount} {kind}")
+    return ends(ground, place, stage, whole, prepare, lambda: None, f"{amount} {kind}")

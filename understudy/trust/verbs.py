@@ -38,7 +38,7 @@ def damaged_for_verb(ground: Ground, place: Path, dice: random.Random) -> Attack
     path, how, _ = damage_of(case, dice)
     command = dice.choice(VERBS).format(run=case, whole=whole, place=place)
     waits = command.startswith(_WAIT)
-    kill = Kill(signal.SIGTERM, dice.uniform(1.0, 4.0), False) if waits else None
+    kill = Kill(signal.SIGTERM, dice.uniform(1.0, 4.0), "first") if waits else None
     done = run(ground.main, command.split(), seconds=120, kill=kill)
     faults = faults_of(done) if done.code != -signal.SIGTERM else []
     if not done.hung and done.code == 2 and len(done.err.strip().splitlines()) > 3:

@@ -291,7 +291,8 @@ def test_rows_to_stand_on_top():
 
 @pytest.mark.parametrize("rounds", [{}, {1: {}}, {1: {"a": 0.0}}])
 def test_no_shares_at_all(rounds):
-    parsed(shares_over_time(rounds, title="t"))
+    cells = [e.text for e in parsed(shares_over_time(rounds, title="t")).iter("td")]
+    assert cells[0] == "round" and not any(cells[1:])
 
 
 # --- Bands of line charts ------------------------------------------------------------------------

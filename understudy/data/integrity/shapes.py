@@ -44,6 +44,7 @@ class ImportNote(TypedDict):
     rejected: list[str]
     stamp: Any
     missing: NotRequired[dict[str, int]]
+    known: NotRequired[int]
 
 
 # --- Training ------------------------------------------------------------------------------------

@@ -109,6 +109,8 @@ def record(
     with reading_progress(imports, quiet) as watched:
         taken = import_matches_stage.take_in(load("dota"), run, watched, settings, resume=resume)
     print(f"{counted(taken.matches, 'match')} in {run.recordings}")
+    if taken.known:
+        print(f"{counted(taken.known, 'match')} left out: in the run already")
     for what, count in sorted(taken.missing.items()):
         print(f"missing: {count:,} {what}")
     next_step(run, "dota", "encode dota")

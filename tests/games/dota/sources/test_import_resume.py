@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.games.dota.small_matches import small_match, small_tables
+from tests.games.dota.small_matches import small_match, small_tables, write_tables
 from tests.small_runs import understudy
 from understudy import games
 from understudy.data.runs import Run
@@ -131,6 +131,24 @@ def test_tables_too_are_taken_in_lot_by_lot(folder, tmp_path):
     os.utime(source / "events.parquet", ns=(1, 1))
     changed = [lot.stamp for lot in table_import.read_tables(source)]
     assert all(one != other for one, other in zip(stamps, changed, strict=True))
+
+
+def test_matches_that_are_there_already_are_counted(tmp_path):
+    for name, which in (("a", range(1, 8)), ("b", range(5, 10)), ("c", range(9, 11))):
+        (tmp_path / name).mkdir()
+        write_tables(tmp_path / name, small_tables(*map(small_match, which)))
+    both = ["--tables", tmp_path / "a", "--tables", tmp_path / "b", "--out", tmp_path / "run"]
+    for _ in range(2):  # the second time nothing is read
+        done = understudy("record dota", *both)
+        assert done.out.startswith("9 matches in"), done.err
+        assert "3 matches left out: in the run already" in done.out
+    done = understudy("record dota --tables", tmp_path / "c", "--out", tmp_path / "run")
+    assert done.out.startswith("10 matches in"), done.err
+    assert "4 matches left out: in the run already" in done.out
+    found = [number for lot in numbers(Run(tmp_path / "run")) for number in lot]
+    assert sorted(found) == list(range(1, 11))
+    done = understudy("check", tmp_path / "run")
+    assert done.code == 0, done.out
 
 
 def test_what_is_never_asked_for_is_never_read():

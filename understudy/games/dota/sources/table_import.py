@@ -30,7 +30,7 @@ _OTHER_NAMES = {"players": "players_static"}
 
 
 def read_tables(*folders: Path) -> Iterator[Awaited]:
-    """The matches of folders of tables, in batches by number; one read before is left out."""
+    """The matches of folders of tables, in batches by number, also those that come again."""
     return _all(folders, [_sources(folder) for folder in folders])
 
 
@@ -53,8 +53,8 @@ def _all(folders: Sequence[Path], opened: Sequence[dict[str, ds.Dataset]]) -> It
     seen = np.zeros(0, np.int64)
     for folder, sources in zip(folders, opened, strict=True):
         column = sources[MATCHES.name].to_table(columns=["match_id"])["match_id"]
-        numbers = np.setdiff1d(column.drop_null().to_numpy(), seen)
-        yield from _batches(folder, sources, numbers)
+        numbers = np.unique(column.drop_null().to_numpy())
+        yield from _batches(folder, sources, numbers, np.intersect1d(numbers, seen))
         seen = np.union1d(seen, numbers)
 
 
@@ -86,10 +86,13 @@ def _batches(
     folder: Path,
     sources: dict[str, ds.Dataset],
     numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+    seen: "np.ndarray[tuple[int], np.dtype[np.int64]]",
 ) -> Iterator[Awaited]:
     files = [Path(name) for source in sources.values() for name in source.files]
-    # What a batch's stamp is made of: it changes with our tables' versions and with the files.
+    # What a batch's stamp is made of: it changes with our tables' versions, with the files, and
+    # with what folders before this one hold of it, which is left out of the recordings.
     known: list[Any] = [table.version for table in RECORDINGS]
+    known += [seen.tolist()] if len(seen) else []
     known += [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
     for start in range(0, len(numbers), MATCHES_PER_BATCH):
         some = numbers[start : start + MATCHES_PER_BATCH]
