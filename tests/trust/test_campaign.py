@@ -18,14 +18,14 @@ from understudy.data.runs import Run, TuningFolder, begin, finish
 from understudy.data.shards import shard_path, write_shard
 from understudy.errors import InputError
 from understudy.league.matches import MATCHES
-from understudy.trust import cases, disks
-from understudy.trust.answers import KINDS, hostile_answer
+from understudy.trust.attacks import cases, disks
+from understudy.trust.attacks.answers import KINDS, hostile_answer
+from understudy.trust.attacks.damage import damages
+from understudy.trust.attacks.machine import without_privileges
 from understudy.trust.campaign import COLUMNS, Attack, Fault, Ground, by_family, campaign, faults_of
 from understudy.trust.check import check
 from understudy.trust.command import Done, Kill
 from understudy.trust.command import run as run_command
-from understudy.trust.damage import damages
-from understudy.trust.machine import without_privileges
 
 
 @pytest.fixture

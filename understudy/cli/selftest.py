@@ -38,8 +38,8 @@ def selftest(
 
     from understudy.cli.app import main
     from understudy.errors import InputError
+    from understudy.trust.attacks.kinds import KINDS
     from understudy.trust.campaign import COLUMNS, by_family, campaign
-    from understudy.trust.kinds import KINDS
 
     if not hasattr(os, "fork"):
         raise InputError("selftest kills and forks processes as only Linux and macOS can")

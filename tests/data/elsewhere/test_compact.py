@@ -18,9 +18,9 @@ from tests.small_runs import (
 from understudy import cli
 from understudy.data.elsewhere import compact as stage
 from understudy.data.runs import Run
+from understudy.trust.attacks.kills import dying_at
 from understudy.trust.check import check
 from understudy.trust.command import run as run_command
-from understudy.trust.kills import dying_at
 
 TABLES = ("matches", "steps", "results")
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -149,6 +150,22 @@ def test_matches_that_are_there_already_are_counted(tmp_path):
     assert sorted(found) == list(range(1, 11))
     done = understudy("check", tmp_path / "run")
     assert done.code == 0, done.out
+
+
+def test_a_match_that_is_faulty_in_one_folder_is_taken_from_the_next(tmp_path):
+    tables = small_tables(*map(small_match, range(1, 4)))
+    won = tables["matches"]["radiant_win"].to_pylist()
+    place = tables["matches"].schema.get_field_index("radiant_win")
+    faulty = tables["matches"].set_column(
+        place, "radiant_win", pa.array([won[0], None, won[2]], tables["matches"].schema[place].type)
+    )
+    write_tables(tmp_path / "a", tables | {"matches": faulty})
+    write_tables(tmp_path / "b", tables)
+    both = ["--tables", tmp_path / "a", "--tables", tmp_path / "b", "--out", tmp_path / "run"]
+    done = understudy("record dota", *both)
+    assert done.out.startswith("3 matches in"), done.err
+    assert "2 matches left out: in the run already" in done.out
+    assert numbers(Run(tmp_path / "run")) == [[1, 3], [2]]
 
 
 def test_what_is_never_asked_for_is_never_read():

@@ -10,7 +10,7 @@ from understudy.games.scml.tournament import isolation
 from understudy.games.scml.tournament.design import WorldPlan
 from understudy.games.scml.tournament.isolation import isolated
 from understudy.games.scml.tournament.play import play
-from understudy.trust.agents import source
+from understudy.trust.attacks.agents import source
 
 BASE = WorldPlan(
     match="a-world", field="official", track="std", factories_per_level=(2, 2), steps=6, seed=3,

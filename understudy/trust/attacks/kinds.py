@@ -1,6 +1,6 @@
 """All kinds of attacks, by name. A new verb, file or page adds its own here."""
 
-from understudy.trust import agents, answers, cases, clusters, disks, kills, machine, verbs
+from understudy.trust.attacks import agents, answers, cases, clusters, disks, kills, machine, verbs
 from understudy.trust.campaign import Kind
 
 KINDS: dict[str, Kind] = {

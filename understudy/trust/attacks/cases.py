@@ -10,12 +10,8 @@ from typing import Any
 
 from understudy.data.integrity.seals import is_sealed
 from understudy.data.runs import MANIFEST, Run
-from understudy.trust.campaign import Attack, Fault, Ground, faults_of
-from understudy.trust.check import check, check_file
-from understudy.trust.command import Done, run, shown
-from understudy.trust.damage import damages
-from understudy.trust.sameness import differences
-from understudy.trust.stages import (
+from understudy.trust.attacks.damage import damages
+from understudy.trust.attacks.stages import (
     ARENA,
     COMPETE,
     ENCODE,
@@ -24,6 +20,10 @@ from understudy.trust.stages import (
     base,
     with_workers,
 )
+from understudy.trust.campaign import Attack, Fault, Ground, faults_of
+from understudy.trust.check import check, check_file
+from understudy.trust.command import Done, run, shown
+from understudy.trust.sameness import differences
 
 _SHORT = ("record arena", "encode arena", "train arena", "compete arena")
 _READS = {

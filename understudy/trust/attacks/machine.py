@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from understudy.trust.attacks.stages import ARENA, Stage, base, with_workers
 from understudy.trust.campaign import Attack, Fault, Ground, faults_of
 from understudy.trust.command import run, shown
 from understudy.trust.sameness import differences
-from understudy.trust.stages import ARENA, Stage, base, with_workers
 
 _SHORT = ("record arena", "encode arena", "train arena", "compete arena")
 _CAPABILITIES = 0x20080522  # of capset: the version of what is handed over

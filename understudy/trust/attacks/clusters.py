@@ -13,9 +13,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from understudy.trust.attacks.machine import started
 from understudy.trust.campaign import Attack, Fault, Ground, faults_of
 from understudy.trust.command import Kill, run, shown
-from understudy.trust.machine import started
 from understudy.trust.sameness import differences
 from understudy.workers.processes import ENVIRONMENT
 

@@ -5,10 +5,10 @@ import shutil
 import signal
 from pathlib import Path
 
+from understudy.trust.attacks.cases import damage_of
+from understudy.trust.attacks.stages import base
 from understudy.trust.campaign import Attack, Fault, Ground, faults_of
-from understudy.trust.cases import damage_of
 from understudy.trust.command import Kill, run, shown
-from understudy.trust.stages import base
 
 VERBS = (
     "report {run}",

@@ -8,11 +8,11 @@ import signal
 from functools import partial
 from pathlib import Path
 
+from understudy.trust.attacks.machine import ends, started
+from understudy.trust.attacks.stages import with_workers
 from understudy.trust.campaign import Attack, Fault, Ground, faults_of
 from understudy.trust.command import run, shown
-from understudy.trust.machine import ends, started
 from understudy.trust.sameness import differences
-from understudy.trust.stages import with_workers
 
 _NEW_MOUNTS = 0x20000  # CLONE_NEWNS
 _NEW_USER = 0x10000000  # CLONE_NEWUSER

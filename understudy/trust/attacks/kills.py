@@ -9,10 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from understudy.trust.attacks.stages import STAGES, base, with_workers
 from understudy.trust.campaign import Attack, Fault, Ground, Kind, faults_of
 from understudy.trust.command import Done, Kill, Whom, run, shown
 from understudy.trust.sameness import differences
-from understudy.trust.stages import STAGES, base, with_workers
 
 SIGNALS = ("SIGKILL", "SIGKILL", "SIGTERM", "SIGINT")
 _WHOM: tuple[Whom, ...] = ("first", "group", "worker")
