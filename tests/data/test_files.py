@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from understudy.data.files import digest, sweep, write_text, writing
+from understudy.data.files import digest, link_folder, sweep, write_text, writing
 from understudy.errors import InputError
 
 
@@ -95,3 +95,17 @@ def test_a_digest_hangs_on_the_content_alone(tmp_path):
     for name, text in (("a", "one"), ("b", "one"), ("c", "two")):
         (tmp_path / name).write_text(text)
     assert digest(tmp_path / "a") == digest(tmp_path / "b") != digest(tmp_path / "c")
+
+
+def test_links_to_folders_within_a_run_move_with_it(tmp_path):
+    inside, outside = tmp_path / "run" / "models", tmp_path / "other"
+    for folder in (inside, outside):
+        folder.mkdir(parents=True)
+        (folder / "weights").write_text(folder.name)
+    for name, target in (("one", inside), ("two", outside), ("two", inside)):
+        link = tmp_path / "run" / "leagues" / "watched" / name
+        link_folder(link, target, within=tmp_path / "run")
+    (tmp_path / "run").rename(tmp_path / "moved")
+    links = tmp_path / "moved" / "leagues" / "watched"
+    assert (links / "one" / "weights").read_text() == "models"
+    assert (links / "two" / "weights").read_text() == "other"

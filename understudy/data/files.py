@@ -4,6 +4,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -111,3 +112,19 @@ def digest(path: Path) -> str:
     require_file(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def link_folder(link: Path, target: Path, *, within: Path) -> None:
+    """A link to a folder, unless there is one; to one within a folder relative to it, so that this
+    may be moved."""
+    if link.exists():
+        return
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    there = target.resolve()
+    if there.is_relative_to(within.resolve()):
+        there = Path(os.path.relpath(there, link.parent.resolve()))
+    try:
+        link.symlink_to(there, target_is_directory=True)
+    except OSError:  # Windows asks for a right that few have
+        shutil.copytree(target, link)

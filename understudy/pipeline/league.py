@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from understudy import workers
 from understudy.data import shards
-from understudy.data.files import write_bytes, write_text
+from understudy.data.files import link_folder, write_bytes, write_text
 from understudy.data.integrity.json_files import read_json
 from understudy.data.integrity.shapes import Named
 from understudy.data.players import PlayerRef, weights_digest
@@ -383,15 +383,6 @@ class LeagueReplays:
             shards.write_shard(path, played.recordings[table.name])
         for player in (one, other):
             if player.weights is not None:
-                _link(watched.model(player.name), player.weights)
+                shown = watched.model(player.name)
+                link_folder(shown, player.weights, within=self.season.folder.parent.parent)
         return True
-
-
-def _link(link: Path, target: Path) -> None:
-    if not link.exists():
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.unlink(missing_ok=True)
-        try:
-            link.symlink_to(target.resolve(), target_is_directory=True)
-        except OSError:  # Windows asks for a right that few have
-            shutil.copytree(target, link)

@@ -77,7 +77,7 @@ def check(run: Run) -> Checked:
     """Look through all files of a run."""
     found, files, sealed = list[Finding](), 0, 0
     for path in sorted(run.folder.rglob("*")):
-        if path.is_dir() and not path.is_symlink() and not _is_read(path):
+        if path.is_dir() and not _is_read(path) and (not path.is_symlink() or _is_seen(path, run)):
             continue
         files += 1
         verified, finding = check_file(path, run.folder)
@@ -101,6 +101,13 @@ def check_file(path: Path, root: Path) -> tuple[bool, Finding | None]:
     except OSError as failure:
         what = f"cannot be read: {failure.strerror or failure}"
         return False, Finding(DAMAGED, path, what)
+
+
+def _is_seen(link: Path, run: Run) -> bool:
+    """Whether a link to a folder leads to what is looked at anyway, or shows a player's weights."""
+    known = link.parent == LeagueFolder(link.parents[2]).watched.models
+    inside = link.resolve().is_relative_to(run.folder.resolve())
+    return inside or (known and link.parents[3] == run.leagues)
 
 
 def _is_read(path: Path) -> bool:

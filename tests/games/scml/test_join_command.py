@@ -1,13 +1,29 @@
 """`join scml`: layers trained one by one are one agent that competes."""
 
 import json
+import shutil
 
 import pytest
 
 from tests.small_runs import assert_refused, contents, understudy
+from understudy.data.runs import WEIGHTS, Run
+from understudy.games.scml.agent.policy import SHIPPED
 
 RECORD = "record scml --agents Penguin --configs 10 --steps 8 --max-worlds-per-config 1 --seed 4"
 QUICK = "--set steps=20 --set evaluate_every=10 --set checkpoint_every=10 --quiet"
+
+
+def test_what_is_joined_names_the_files_it_was_made_of(tmp_path):
+    first, run = Run(tmp_path / "run").model("first"), tmp_path / "run"
+    first.mkdir(parents=True)
+    shutil.copy(SHIPPED, first / WEIGHTS)
+    shutil.copytree(first, tmp_path / "second")
+    assert understudy(f"join scml first first {tmp_path / 'second'} --out", run).code == 0
+    about = json.loads((run / "models" / "joined" / "manifest.json").read_text())
+    inside, outside = f"models/first/{WEIGHTS}", f"elsewhere/second/{WEIGHTS}"
+    assert about["inputs"].keys() == {inside, outside}
+    assert about["settings"]["layers"] == {"l2": inside, "l3": inside, "l4": outside}
+    assert understudy("check", run).code == 0
 
 
 @pytest.mark.slow

@@ -42,8 +42,10 @@ def join(
     if thrifty is not None:
         made = made.with_thrifty(parts["thrifty"].needs("l2", "l3", "l4"))
     target = run.named_model(name)
-    inputs = {f"{part}/{WEIGHTS}": folder / WEIGHTS for part, folder in folders.items()}
-    begin(target, "join", {"game": "scml", "name": name}, inputs=inputs, resume=resume)
+    layers = {part: run.place(folder / WEIGHTS) for part, folder in folders.items()}
+    inputs = {layers[part]: folder / WEIGHTS for part, folder in folders.items()}
+    settings = {"game": "scml", "name": name, "layers": layers}
+    begin(target, "join", settings, inputs=inputs, resume=resume)
     write_checkpoint(target / WEIGHTS, made)
     finish(target)
     print(f"{target}: let it play: understudy compete scml {name} Penguin --out {run.folder}")
