@@ -1,9 +1,13 @@
 """A calibrated model: its chances are the old ones moved, and it is read like any other."""
 
+import os
+import shutil
+
 import numpy as np
 import pytest
 
 from tests.games.dota.small_matches import blank_samples, made_up
+from tests.small_runs import contents
 from understudy.data import shards
 from understudy.data.runs import Run
 from understudy.data.stats import logistic, logit
@@ -106,3 +110,28 @@ def test_what_cannot_be_calibrated_is_one_line(rows, model, tmp_path):
         calibrate(model, run, tmp_path / "out", "platt")
     with pytest.raises(InputError, match="holds a model; give another --name"):
         calibrate(model, run, model)
+
+
+def test_stopped_anywhere_the_same_command_makes_the_whole_model(rows, model, tmp_path):
+    run, replace, stopped = write_run(tmp_path / "run", rows), os.replace, 0
+    model = shutil.copytree(model, tmp_path / "model")
+    (model / "y_none.json").write_text("{}")
+    calibrate(model, run, tmp_path / "whole")
+    for moment in range(1, 10):
+        done = []
+
+        def put(source, target, done=done, moment=moment):
+            done.append(target)
+            if len(done) == moment:
+                raise KeyboardInterrupt
+            replace(source, target)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "replace", put)
+            try:
+                calibrate(model, run, tmp_path / "out")
+                break
+            except KeyboardInterrupt:
+                stopped += 1
+    assert stopped == 3
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")

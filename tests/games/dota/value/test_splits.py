@@ -124,3 +124,28 @@ def test_files_for_few_matches_are_read_as_they_were_written(tmp_path):
         splits.read_few_shot(tmp_path)
     (tmp_path / "test_eval_25.txt").unlink()
     assert splits.read_few_shot(tmp_path) == {}
+
+
+@pytest.mark.parametrize("written", range(5))
+def test_whoever_is_stopped_leaves_no_parts_of_two_splits(written, tmp_path, monkeypatch):
+    splits.write_split(tmp_path, splits.Split(*np.split(np.arange(300), [60, 90])), seed=3)
+    puts, done = splits.write_text, []
+
+    def stopped(path, text):
+        if len(done) == written:
+            raise KeyboardInterrupt
+        done.append(path)
+        puts(path, text)
+
+    monkeypatch.setattr(splits, "write_text", stopped)
+    other = splits.Split(*np.split(np.arange(150), [15, 20]))
+    with pytest.raises(KeyboardInterrupt):
+        splits.write_split(tmp_path, other, seed=4)
+    with pytest.raises(InputError, match="is missing"):
+        splits.read_split(tmp_path)
+
+
+def test_of_an_earlier_split_nothing_stays(tmp_path):
+    splits.write_split(tmp_path, splits.Split(*np.split(np.arange(300), [60, 90])), seed=3)
+    paths = splits.write_split(tmp_path, splits.Split(*np.split(np.arange(60), [6, 9])), seed=4)
+    assert sorted(paths) == sorted(tmp_path.iterdir())

@@ -4,12 +4,12 @@ Slope and shift go into its weights, so the result is a model like any other and
 reads one uses it. Ratings of teams learn from the run's results, too.
 """
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from understudy.data.files import sweep, write_bytes
 from understudy.data.integrity.json_files import read_json, write_json
 from understudy.data.integrity.shapes import ValueWeights
 from understudy.data.runs import Run
@@ -53,11 +53,13 @@ def calibrate(model: Path, run: Run, out: Path, method: str = CAUTIOUS) -> dict[
     content = read_json(model / MODEL_FILE, ValueWeights, "Give another model")
     assert content is not None  # it was loaded above
     learnt = sorted({*value.trained_on, *matches.tolist()} if made["changed"] else value.trained_on)
-    write_json(out / MODEL_FILE, {**_moved(dict(content), made), "trained_on": learnt})
+    sweep(out)
     for path in model.glob("y_*.json"):  # the trees of the changes
-        shutil.copyfile(path, out / path.name)
+        write_bytes(out / path.name, path.read_bytes())
     results = kept_ratings.recorded_results(run.recordings)
     kept_ratings.save(out, kept_ratings.learnt(results, kept_ratings.of_model(model)))
+    # Last, for it tells that all is there.
+    write_json(out / MODEL_FILE, {**_moved(dict(content), made), "trained_on": learnt})
     left_out = len(np.unique(rows.match_id[known]))
     return {"matches": len(matches), "left_out": left_out, **made}
 

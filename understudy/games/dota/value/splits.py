@@ -123,17 +123,23 @@ def numbers_in(path: Path) -> Iterator[int]:
 
 
 def write_split(folder: Path, split: Split, seed: int) -> list[Path]:
-    """Files for a split and for few-shot calibration; which were written."""
+    """Files for a split and for few-shot calibration; which were written.
+
+    Those of an earlier split go first, and `train.txt` comes last: whoever is stopped in between
+    leaves no split, not parts of two.
+    """
     files = {name: getattr(split, name) for name in _NAMES}
     for size in SIZES:
         if size + LEFT <= len(split.test):
             calibrate, evaluate = draw(split.test, size, seed, 0)
             files |= {f"test_calib_{size}": calibrate, f"test_eval_{size}": evaluate}
-    paths = []
-    for name, numbers in files.items():
-        paths.append(folder / f"{name}.txt")
-        write_text(paths[-1], "".join(f"{number}\n" for number in numbers.tolist()))
-    return paths
+    few = (path for size in SIZES for path in _few_shot_files(folder, size))
+    for path in (*_files(folder), *few):
+        path.unlink(missing_ok=True)
+    paths = {name: folder / f"{name}.txt" for name in files}
+    for name in reversed(paths):
+        write_text(paths[name], "".join(f"{number}\n" for number in files[name].tolist()))
+    return [*paths.values()]
 
 
 def draw(matches: Ints, size: int, seed: int, turn: int) -> tuple[Ints, Ints]:
