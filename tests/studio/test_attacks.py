@@ -105,6 +105,21 @@ def test_who_never_says_anything_whole_is_dropped(here, monkeypatch):
     answered(here)
 
 
+@pytest.mark.parametrize(
+    ("path", "method"), [("/", "GET"), ("/run/a/notes", "POST"), ("/events/a", "GET")]
+)
+def test_a_request_that_turns_out_to_be_none_is_no_fault_of_ours(here, caplog, path, method):
+    head = request(here, path, b"Transfer-Encoding: chunked\r\n").replace(b"GET", method.encode())
+    for wait in (0.0, 0.2):
+        with raw(here, head) as made:
+            time.sleep(wait)
+            with contextlib.suppress(ConnectionError):
+                made.sendall(b"no chunk\r\n")
+            assert is_closed(made)
+    answered(here)
+    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == []
+
+
 @pytest.mark.slow
 def test_who_never_reads_is_dropped_and_holds_nobody_up(here, monkeypatch):
     monkeypatch.setattr(server, "STUCK_SECONDS", 0.5)

@@ -59,6 +59,17 @@ class PatientProtocol(H11Protocol):
         if cycle is None:
             self.transport.abort()
 
+    def send_400_response(self, msg: str) -> None:
+        """What was asked turns out to be no HTTP; whoever is working on it has no reader left."""
+        cycle: Any = self.cycle
+        if cycle is not None:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:  # an answer has begun
+            self.transport.abort()
+
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """From now on it is a socket's; who is silent there is that page's affair."""
         self._first.cancel()
