@@ -8,20 +8,23 @@ import shutil
 import signal
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 from tests.small_runs import assert_refused, finished_run, understudy
 from understudy import cli, games
+from understudy.cli.sections import SECTIONS
 from understudy.data.integrity.json_files import json_line
 from understudy.data.runs import Run, TuningFolder, begin, finish
 from understudy.data.shards import shard_path, write_shard
 from understudy.errors import InputError
 from understudy.league.matches import MATCHES
-from understudy.trust.attacks import cases, disks
+from understudy.trust.attacks import cases, disks, kills, logs, requests, verbs
 from understudy.trust.attacks.answers import KINDS, hostile_answer
 from understudy.trust.attacks.damage import damages
 from understudy.trust.attacks.machine import without_privileges
+from understudy.trust.attacks.stages import STAGES
 from understudy.trust.campaign import COLUMNS, Attack, Fault, Ground, by_family, campaign, faults_of
 from understudy.trust.check import check
 from understudy.trust.command import Done, Kill
@@ -56,6 +59,18 @@ def test_a_whole_run_has_no_findings_and_a_damaged_one_exits_with_1(run):
     for words in (f"damaged: {path}", "foreign: ", "missing: ", "stale: "):
         assert words in done.out
     assert_refused(understudy("check", run / "nothing"), "there is no run")
+
+
+def test_links_to_players_that_are_watched_are_no_findings(run, tmp_path):
+    watched = run / "leagues" / "demo" / "watched" / "models"
+    watched.mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    for name, target in (("a", run / "models" / "imitate-quick"), ("b", tmp_path / "elsewhere")):
+        (watched / name).symlink_to(target)
+    assert check(Run(run)).findings == []
+    (run / "models" / "mine").symlink_to(tmp_path / "elsewhere")
+    (watched / "c").symlink_to(tmp_path / "nothing")
+    assert {one.path.name for one in check(Run(run)).findings} == {"mine", "c"}
 
 
 def test_a_manifest_without_a_time_is_one_finding_and_the_rest_is_looked_at(run):
@@ -139,6 +154,52 @@ def test_a_campaign_counts_and_keeps_what_goes_wrong(tmp_path):
 )
 def test_how_commands_may_end(done, column):
     assert [fault.column for fault in faults_of(done)] == ([column] if column else [])
+
+
+def test_every_verb_is_attacked_or_reads_no_run():
+    attacked = {stage.command.split()[0] for _, stage in STAGES.values()}
+    attacked |= {line.split()[0] for lines in verbs.VERBS.values() for line in lines}
+    attacked |= {line.split()[0] for line in requests.SERVICES}
+    every = {name for section in SECTIONS.values() for name in section}
+    # The first two and the last know no run; the others are made of verbs that are attacked.
+    assert every - attacked == {"recipes", "verify", "demo", "selftest", "setup"}
+
+
+def test_a_refusal_is_no_kill(ground, tmp_path, monkeypatch):
+    """Nor an end in order: nothing was stopped that could have been lost."""
+    shutil.copytree(ground.bases["arena"], tmp_path / "base")
+    ground.bases["arena"] = tmp_path / "base"
+    ground.seconds["record arena"] = 0.1
+    monkeypatch.setattr(kills, "run", lambda *_, **__: Done(2, "", "understudy: no"))
+    (tmp_path / "case").mkdir()
+    attack = kills.killed("record arena", ground, tmp_path / "case", random.Random(1))
+    assert attack.weight == 0
+    assert {fault.column for fault in attack.faults} == {"lost"}
+
+
+def test_what_differs_and_names_no_file_is_silent():
+    path, expected = Path("recordings/steps-1.parquet"), {"": "12 rows", "err": ""}
+    assert verbs._unlike(dict(expected), expected, path) == []
+    assert verbs._unlike({"": "11 rows", "err": "steps-1.parquet is damaged"}, expected, path) == []
+    for made in ({"": "11 rows", "err": ""}, {**expected, "page.html": ""}, {"err": ""}):
+        assert [one.column for one in verbs._unlike(made, expected, path)] == ["silent wrong"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_damaged_logs_cost_their_lines_alone(seed, ground, tmp_path):
+    (tmp_path / "case").mkdir()
+    assert logs.damaged_logs(ground, tmp_path / "case", random.Random(seed)).faults == []
+
+
+@pytest.mark.parametrize("service", requests.SERVICES)
+def test_hostile_requests_are_answered_or_their_line_is_closed(
+    service, ground, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(requests, "SERVICES", {service: requests.SERVICES[service]})
+    (tmp_path / "case").mkdir()
+    attack = requests.hostile_requests(ground, tmp_path / "case", random.Random(7))
+    assert attack.faults == []
+    assert attack.weight == requests.EVERY
 
 
 @pytest.mark.slow

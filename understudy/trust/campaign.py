@@ -10,7 +10,7 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -63,12 +63,15 @@ class Ground:
     """Small runs that have been through every stage, by game: what cases are copies of."""
     seconds: dict[str, float] = field(default_factory=dict)
     """How long each stage took there."""
+    told: dict[str, dict[str, str]] = field(default_factory=dict)
+    """What verbs say and make of a run that is whole."""
 
-    def succeed(self, command: str, *more: str) -> Done:
+    def succeed(self, arguments: Sequence[str]) -> Done:
         """Run a command that must end well."""
-        done = run(self.main, [*command.split(), *more], seconds=900)
+        done = run(self.main, arguments, seconds=900)
         if done.code:
-            raise RuntimeError(f"understudy {command} failed with {done.code}: {done.err[-500:]}")
+            told = " ".join(arguments)
+            raise RuntimeError(f"understudy {told} failed with {done.code}: {done.err[-500:]}")
         return done
 
 

@@ -55,13 +55,18 @@ def run(
     seconds: float = 120.0,
     kill: Kill | None = None,
     prepare: Callable[[], None] = lambda: None,
+    begun: Callable[[int], None] = lambda child: None,
 ) -> Done:
-    """Run a command to its end, or until it is killed. `prepare` is called in its process first."""
+    """Run a command to its end, or until it is killed.
+
+    `prepare` is called in its process first, `begun` here, with its number.
+    """
     bereft = False
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = fork()
         if child == 0:
             _be_the_command(main, arguments, (out.fileno(), err.fileno()), prepare)
+        begun(child)
         if kill is not None:
             ended_within(child, kill.after)
             bereft = _strike(child, kill)
@@ -103,7 +108,7 @@ def _be_the_command(
     code = 70
     try:
         os.setsid()
-        for number, file in enumerate(files, start=1):
+        for number, file in enumerate((os.open(os.devnull, os.O_RDONLY), *files)):
             os.dup2(file, number)
         sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
         sys.argv = ["understudy", *arguments]

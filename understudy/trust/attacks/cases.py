@@ -13,11 +13,11 @@ from understudy.data.runs import MANIFEST, Run
 from understudy.trust.attacks.damage import damages
 from understudy.trust.attacks.stages import (
     ARENA,
-    COMPETE,
-    ENCODE,
-    RUNS,
+    STAGES,
     TRAIN,
     base,
+    called,
+    here,
     with_workers,
 )
 from understudy.trust.campaign import Attack, Fault, Ground, faults_of
@@ -26,43 +26,73 @@ from understudy.trust.command import Done, run, shown
 from understudy.trust.sameness import differences
 
 _SHORT = ("record arena", "encode arena", "train arena", "compete arena")
-_READS = {
-    "recordings": (ENCODE, "report {}"),
-    "samples": (f"{TRAIN} --fresh", "report {}"),
-    "models": (COMPETE, TRAIN, "report {}"),
-    "results": (COMPETE, "report {}"),
+_READ_BY = {
+    "recordings": ("encode arena", "encode scml", "encode dota", "encode import", "encode kuhn"),
+    "samples": (
+        *("train arena", "awr arena", "train scml", "train dota", "items dota"),
+        *("train by files", "split dota", "calibrate dota", "train kuhn"),
+    ),
+    "splits": ("train by files",),
+    "models": (
+        *("awr arena", "refine arena", "compete arena", "online scml", "join scml"),
+        *("train arena", "train scml", "train dota", "calibrate dota"),
+    ),
+    "results": ("compete arena", "compete scml"),
+    "leagues": ("league arena", "league kuhn"),
+    "tuning": ("tune arena",),
 }
-"""Commands that read what lies in a folder of a run."""
+"""Stages that read what lies in a folder of a run, or go on there."""
 
 
 # --- Files ---------------------------------------------------------------------------------------
 
 
 def damaged_file(ground: Ground, place: Path, dice: random.Random) -> Attack:
-    """A file of a run is damaged; commands that read it must say so, and never anything else."""
-    whole = base(ground, "arena")
-    case = place / "run"
-    shutil.copytree(whole, case)
-    path, how, sealed = damage_of(case, dice)
-    stage = path.relative_to(case).parts[0]
-    reads = dice.choice(_READS.get(stage, ("report {}",)))
-    command = reads.format(case) if "{}" in reads else f"{reads} --out {case}"
-    arguments = command.split() if "{}" in reads else with_workers(command, 0)
+    """A file of a run is damaged; a stage that reads it says so, or makes what it always made."""
+    kind = dice.choice(list(_READ_BY))
+    name = dice.choice([one for one in _READ_BY[kind] if STAGES[one][0] in here()])
+    game, stage = STAGES[name]
+    whole, case = base(ground, game), place / "run"
+    shutil.copytree(whole, case, symlinks=True)
+    path, how, sealed = damage_of(case, dice, kind)
+    damaged = _state(path)
+    if not path.is_relative_to(case / stage.makes) and dice.random() < 0.7:
+        shutil.rmtree(case / stage.makes)
+    arguments = called(ground, stage, 0, case)
     done = run(ground.main, arguments)
-    faults = faults_of(done)
     checked = run(ground.main, ["check", str(case)])
-    faults += faults_of(checked)
-    if sealed and not done.code and not checked.code and path.exists():
-        same = (whole / path.relative_to(case)).read_bytes() == path.read_bytes()
-        faults += [] if same else [Fault("silent wrong", "nobody noticed")]
-    return Attack(f"{how} {path.relative_to(place)}", shown(arguments, place), faults)
+    faults = [*faults_of(done), *faults_of(checked)]
+    original = whole / path.relative_to(case)
+    stays = _state(path) == damaged and damaged[1] != original.read_bytes()
+    if sealed and not done.code and not checked.code and stays:
+        faults.append(Fault("silent wrong", "nobody noticed"))
+    mend(path, original)
+    if sealed and not done.code and (made := differences(whole / stage.makes, case / stage.makes)):
+        faults.append(Fault("silent wrong", f"not as ever: {made[0]}"))
+    return Attack(f"{how} {path.relative_to(place)}, {name}", shown(arguments, place), faults)
+
+
+def _state(path: Path) -> tuple[int | None, bytes | None]:
+    """Tells whether it is the very same file, and what is in it."""
+    if not path.is_file():
+        return None, None
+    return path.stat().st_mtime_ns, path.read_bytes()
+
+
+def mend(path: Path, original: Path) -> None:
+    """Put the file as it was in place of what stands there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(original, path)
 
 
 def read_files(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """Many damaged files, each read by its reader alone; one process for all of them."""
-    whole = base(ground, dice.choice(list(RUNS)))
+    whole = base(ground, dice.choice(here()))
     case = place / "run"
-    shutil.copytree(whole, case)
+    shutil.copytree(whole, case, symlinks=True)
     found = list[str]()
     done = run(lambda: _read_many(whole, case, dice, found), ["check"], seconds=600)
     faults = [Fault("silent wrong", line) for line in done.out.splitlines() if "unnoticed" in line]
@@ -80,15 +110,12 @@ def _read_many(whole: Path, case: Path, dice: random.Random, found: list[str]) -
         changed = not path.is_file() or path.read_bytes() != original.read_bytes()
         if sealed and changed and not noticed:
             print(f"unnoticed: {how} {path}")
-        if path.is_dir() and not path.is_symlink():
-            path.rmdir()
-        path.unlink(missing_ok=True)
-        shutil.copy2(original, path)
+        mend(path, original)
 
 
-def damage_of(case: Path, dice: random.Random) -> tuple[Path, str, bool]:
-    """Damage some file; which, how, and whether it had a seal."""
-    files = [path for path in sorted(case.rglob("*")) if path.is_file()]
+def damage_of(case: Path, dice: random.Random, below: str = "") -> tuple[Path, str, bool]:
+    """Damage some file below a folder; which, how, and whether it had a seal."""
+    files = [path for path in sorted((case / below).rglob("*")) if path.is_file()]
     kinds = sorted({_kind(path) for path in files if _kind(path)})
     chosen = dice.choice(kinds)  # by kind: there are many shards, and one manifest of each stage
     path = dice.choice([path for path in files if _kind(path) == chosen])
@@ -112,7 +139,7 @@ def two_writers(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """Two processes run the same command: one of them does, the other says so in one line."""
     whole = base(ground, "arena")
     case = place / "run"
-    shutil.copytree(whole, case)
+    shutil.copytree(whole, case, symlinks=True)
     stage = ARENA[dice.choice(_SHORT)]
     shutil.rmtree(case / stage.makes)
     arguments = [*with_workers(stage.command, 0), "--out", str(case)]
@@ -155,7 +182,7 @@ _NAMED = (
 def hostile_name(ground: Ground, place: Path, dice: random.Random) -> Attack:
     """A name that is none leaves its folder nowhere, and deletes nothing."""
     case = place / "run"
-    shutil.copytree(base(ground, "arena"), case)
+    shutil.copytree(base(ground, "arena"), case, symlinks=True)
     before = _tree(place)
     name, command = dice.choice(NAMES), dice.choice(_NAMED).format(run=case)
     done = run(ground.main, [*command.split(), name.encode(errors="replace").decode()])

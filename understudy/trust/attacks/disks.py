@@ -84,7 +84,7 @@ def _filled(case: Path, under: Path, left: int) -> None:
     here = str(case).encode()
     _called("mount", here, str(under).encode(), None, _BIND, None)
     _called("mount", b"none", here, b"tmpfs", 0, b"size=1g")
-    shutil.copytree(under, case, dirs_exist_ok=True)
+    shutil.copytree(under, case, dirs_exist_ok=True, symlinks=True)
     used = os.statvfs(case)
     size = (used.f_blocks - used.f_bfree) * used.f_frsize + left
     _called("mount", b"none", here, b"tmpfs", _AGAIN, f"size={size}".encode())
@@ -94,7 +94,7 @@ def _kept(case: Path, under: Path) -> None:
     """What lies on it now is kept where it came from."""
     for old in under.iterdir():
         shutil.rmtree(old) if old.is_dir() else old.unlink()
-    shutil.copytree(case, under, dirs_exist_ok=True)
+    shutil.copytree(case, under, dirs_exist_ok=True, symlinks=True)
 
 
 def _called(name: str, *told: object) -> None:

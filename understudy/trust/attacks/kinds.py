@@ -1,6 +1,17 @@
 """All kinds of attacks, by name. A new verb, file or page adds its own here."""
 
-from understudy.trust.attacks import agents, answers, cases, clusters, disks, kills, machine, verbs
+from understudy.trust.attacks import (
+    agents,
+    answers,
+    cases,
+    clusters,
+    disks,
+    kills,
+    logs,
+    machine,
+    requests,
+    verbs,
+)
 from understudy.trust.campaign import Kind
 
 KINDS: dict[str, Kind] = {
@@ -16,6 +27,8 @@ KINDS: dict[str, Kind] = {
     "clocks": machine.clock,
     "limits": machine.limit,
     "damage under a verb": verbs.damaged_for_verb,
+    "damaged logs": logs.damaged_logs,
     "answers": answers.hostile_answer,
+    "requests": requests.hostile_requests,
     **agents.kinds(),
 }

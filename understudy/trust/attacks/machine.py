@@ -20,7 +20,7 @@ _CAPABILITIES = 0x20080522  # of capset: the version of what is handed over
 def started(ground: Ground, place: Path, dice: random.Random) -> tuple[Path, Path, Stage]:
     """A whole run, and a copy of it of which a stage is still to be done."""
     whole, case = base(ground, "arena"), place / "run"
-    shutil.copytree(whole, case)
+    shutil.copytree(whole, case, symlinks=True)
     stage = ARENA[dice.choice(_SHORT)]
     shutil.rmtree(case / stage.makes)
     return whole, case, stage

@@ -11,10 +11,10 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from understudy.trust.campaign import Ground
-from understudy.trust.command import Main
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,14 @@ class Stage:
     """One command and the folder of a run that it makes."""
 
     command: str
+    """With the runs of other games that it reads by their name in braces."""
     makes: str
     renames: int
     """About so many files it puts in place."""
+    run: str = "--out"
+    """The option that names the run."""
+    once: bool = False
+    """Whether it is refused where it has been done."""
 
 
 RECORD = "record arena --opponents rusher --matches 24 --seed 9 --quiet"
@@ -40,6 +45,12 @@ _TUNE = f"--trials 3 --try learning_rate=1e-4..1e-2 {_IMITATE}"
 _HRL = [f"{layer}.steps=20" for layer in ("l2", "l3", "l4")]
 _HRL += [f"{layer}.checkpoint_every=5" for layer in ("l2", "l3", "l4")]
 _HRL += [f"{layer}.evaluate_every=5" for layer in ("l2", "l3", "l4")]
+_KUHN = "openspiel:kuhn_poker"
+_FEW = "--set rounds=2 --set agent_steps=4000 --set matches=4 --set exploiter_steps=4000"
+_FEW += " --set exploiter_matches=8"
+_ONLINE = "--set online.worlds=6 --set online.choosing=6 --set online.learner.batch_size=256"
+_ONLINE += " --set online.learner.epochs=1 --set online.learner.critic_hidden=16"
+_ONLINE += " --set online.company.most_days=10"
 _SCML = "--configs 8 --steps 6 --max-worlds-per-config 2 --seed 4 --quiet"
 
 ARENA = {
@@ -65,30 +76,76 @@ SCML = {
         40,
     ),
     "compete scml": Stage(f"compete scml Steward SyncRandom {_SCML}", "results", 12),
+    "online scml": Stage(
+        f"train scml online-quick --from hrl-xf-quick --iterations 4 {_ONLINE}",
+        "models/online-quick",
+        14,
+    ),
+    "join scml": Stage("join scml hrl-xf-quick hrl-xf-quick online-quick", "models/joined", 3),
 }
 DOTA = {
-    "record dota": Stage("record dota --synthetic 60 --seed 4 --quiet", "recordings", 20),
+    "record dota": Stage("record dota --synthetic 120 --seed 4 --quiet", "recordings", 20),
     "encode dota": Stage("encode dota --quiet", "samples", 4),
     "train dota": Stage("train dota value-quick", "models/value-quick", 6),
+    "items dota": Stage("train dota items", "models/items", 6),
 }
-RUNS = {"arena": ARENA, "scml": SCML, "dota": DOTA}
+NEWER = {
+    "import dota": Stage("record dota --tables {dota}/recordings --quiet", "recordings", 20),
+    "encode import": Stage("encode dota --quiet", "samples", 4),
+    "split dota": Stage("split dota", "splits", 6),
+    "train by files": Stage("train dota value-files", "models/value-files", 6),
+    "calibrate dota": Stage(
+        "calibrate dota {dota}/models/value-quick",
+        "models/value",
+        renames=3,
+        run="--matches",
+        once=True,
+    ),
+}
+"""Dota's matches once more, taken in from tables."""
+KUHN = {
+    "record kuhn": Stage(f"record {_KUHN} --matches 60 --seed 9 --quiet", "recordings", 8),
+    "encode kuhn": Stage(f"encode {_KUHN} --quiet", "samples", 6),
+    "train kuhn": Stage(f"train {_KUHN} imitate-quick {_IMITATE}", "models/imitate-quick", 14),
+    "league kuhn": Stage(
+        f"league {_KUHN} --recipe quick --from imitate-quick --quiet {_FEW}", "leagues/quick", 60
+    ),
+}
+"""A small game of OpenSpiel: what all plain games share."""
+FEW = {"compact arena": Stage("compact {arena}", "recordings", 5)}
+"""A run of few large files."""
+RUNS = {"arena": ARENA, "scml": SCML, "dota": DOTA, "newer": NEWER, "few": FEW, "kuhn": KUHN}
 STAGES = {name: (run, stage) for run, stages in RUNS.items() for name, stage in stages.items()}
+_NEEDS = {"kuhn": "pyspiel", "scml": "negmas"}
+_ALONE = ("record dota", "split", "calibrate", "compact", "join")
+"""What one process does anyway."""
 
 
 def with_workers(command: str, count: int) -> list[str]:
     """The words of a command, on so many processes; matches are made up in this one anyway."""
     words = command.split()
-    return words if command.startswith("record dota") else [*words, "--workers", str(count)]
+    return words if command.startswith(_ALONE) else [*words, "--workers", str(count)]
+
+
+def here() -> list[str]:
+    """Of the runs, those whose packages are installed."""
+    return [name for name in RUNS if name not in _NEEDS or find_spec(_NEEDS[name])]
+
+
+def called(ground: Ground, stage: Stage, workers: int, folder: Path) -> list[str]:
+    """A stage's command with all its words, working in that run."""
+    others = {name: base(ground, name) for name in RUNS if f"{{{name}}}" in stage.command}
+    return [*with_workers(stage.command.format(**others), workers), stage.run, str(folder)]
 
 
 def base(ground: Ground, name: str) -> Path:
     """A small run that has been through every stage of its game, in processes of their own."""
     if name not in ground.bases:
         folder = ground.folder / f"base-{name}"
-        warm(ground.main, ground.folder / f"warm-{name}", name)
+        warm(ground, ground.folder / f"warm-{name}", name)
         for title, stage in RUNS[name].items():
             begun = time.monotonic()
-            ground.succeed(f"{' '.join(with_workers(stage.command, 0))} --out {folder}")
+            ground.succeed(called(ground, stage, 0, folder))
             ground.seconds[title] = time.monotonic() - begun
         ground.bases[name] = folder
     return ground.bases[name]
@@ -97,7 +154,7 @@ def base(ground: Ground, name: str) -> Path:
 _warmed = set[str]()
 
 
-def warm(main: Main, folder: Path, name: str) -> None:
+def warm(ground: Ground, folder: Path, name: str) -> None:
     """Run every command once in this process: what is imported and compiled is there for all."""
     import torch
 
@@ -106,8 +163,9 @@ def warm(main: Main, folder: Path, name: str) -> None:
     _warmed.add(name)
     torch.set_num_threads(1)
     for stage in RUNS[name].values():
-        with _as_command([*with_workers(stage.command, 0), "--out", str(folder)]):
-            main()
+        arguments = called(ground, stage, 0, folder)
+        with _as_command(arguments):
+            ground.main()
 
 
 @contextlib.contextmanager
