@@ -44,31 +44,76 @@ def any_of(rows: Rows, game: str) -> bool:
 
 def overview_panel(rows: Rows, lines: Rows) -> Panel:
     """A row for each game, a column for each way: last and mixture, means over seeds."""
-    ways = [*exact.ways("circle:0.8")]
+    figures = figures_of(rows, lines)
+    ways = [way for way in exact.ways("circle:0.8") if any(way in one for one in figures.values())]
+    told = []
+    for game, of_ways in figures.items():
+        form = "{:.3f}" if rows_of(rows, game) and not game.startswith("circle") else "{:.1%}"
+        cells = ["; ".join(form.format(one) for one in of_ways.get(way, ())) for way in ways]
+        told.append([game, *cells])
+    note = (
+        "last main agent; Nash mixture of what was kept; means over seeds. Of psro only the "
+        "mixture is promised. Circles and loadouts: what the best answer, or loadout, wins; "
+        "others: exploitability in the game's coin. Empty: not run."
+    )
+    table = charts.table(("game", *ways), told)
+    return Panel("All games", table, note, wide=True, finding=finding(rows, lines))
+
+
+def figures_of(rows: Rows, lines: Rows) -> dict[str, dict[str, list[float]]]:
+    """By game and way: the means of last and mixture."""
     figures: dict[str, dict[str, list[float]]] = {}
     for game in exact.GAMES:
-        for way in ways if any_of(rows, game) else ():
-            found = [exact.values(game, rows_of(rows, game), way, p) for p in ("last", "mixture")]
-            figures.setdefault(game, {})[way] = [mean_of(values) for values in found if values]
+        here = rows_of(rows, game)
+        for way in dict.fromkeys(row["way"] for row in here):
+            found = [exact.values(game, here, way, product) for product in ("last", "mixture")]
+            figures.setdefault(game, {})[way] = [mean_of(values) for values in found]
     for setting in loadouts.SETTINGS:
         here = loadouts.whole_seeds(lines, setting)
         for way in loadouts.ways_of(here):
             found = [loadouts.by_loadout(here, way, product) for product in loadouts.PRODUCTS]
             figures.setdefault(f"arena:loadouts, {setting}", {})[way] = [*map(mean_of, found)]
-    told, best = [], []
-    for game, of_ways in figures.items():
-        form = "{:.3f}" if rows_of(rows, game) and not game.startswith("circle") else "{:.1%}"
-        cells = ["; ".join(form.format(one) for one in of_ways.get(way, ())) for way in ways]
-        told.append([game, *cells])
-        lasting = {way: found[0] for way, found in of_ways.items() if found}
-        best.append(f"{min(lasting, key=lambda way: lasting[way])} in {game}")
-    note = (
-        "last main agent; Nash mixture of what was kept. Circles and loadouts: what the best "
-        "answer, or loadout, wins; others: exploitability in the game's coin. Empty: not run."
+    return figures
+
+
+def finding(rows: Rows, lines: Rows) -> str:
+    """What the comparisons that were fixed before the runs show, and nothing else."""
+    shown: dict[str, list[str]] = {}
+    for game, verdicts in compared(rows, lines).items():
+        for product, *_, verdict in verdicts:
+            where = shown.setdefault(" (".join(product.rsplit(", ", 1)) + ")", [])
+            if verdict == "shown" and game not in where:
+                where.append(game)
+    if not shown:
+        return "Too few runs to compare"
+    told = [f"{product} in {', '.join(games)}" for product, games in shown.items() if games]
+    rest = "no other product is, anywhere" if told else "no product is, anywhere"
+    return (
+        f"Shown to be exploited less than self-play's and fictitious': {'; '.join([*told, rest])}"
     )
-    finding = f"Whose last main agent is exploited least: {'; '.join(best)}"
-    table = charts.table(("game", *ways), told)
-    return Panel("All games", table, note, wide=True, finding=finding)
+
+
+def compared(rows: Rows, lines: Rows) -> dict[str, list[list[str]]]:
+    """By game the rows of its comparison: the product first, the verdict last."""
+    found = {
+        game: cells_of(exact.verdicts(game, rows_of(rows, game)))[1:]
+        for game in exact.GAMES
+        if any_of(rows, game)
+    }
+    for setting in loadouts.SETTINGS:
+        here = loadouts.whole_seeds(lines, setting)
+        told = loadouts.verdicts(here, loadouts.by_loadout, loadouts.CHALLENGERS)
+        found |= {f"arena:loadouts, {setting}": told} if told else {}
+    return found
+
+
+def cells_of(table: str) -> list[list[str]]:
+    """Of a table in Markdown, the heads first."""
+    return [
+        [cell.strip() for cell in line.strip("| ").split("|")]
+        for line in table.splitlines()
+        if line.startswith("|") and not line.startswith("|---")
+    ]
 
 
 def rows_of(rows: Rows, game: str) -> Rows:
@@ -88,7 +133,9 @@ def exact_panel(game: str, rows: Rows) -> Panel:
     what = "What the exact best answer wins" if circle else "Exploitability, in the game's coin"
     chart = ranked(found, what, "percent" if circle else "number")
     seeds = sorted({row["seed"] for row in here})
-    table = charts.table(
+    heads, *verdicts = cells_of(exact.verdicts(game, here))
+    table = charts.table(heads, verdicts) if verdicts else ""
+    table += charts.table(
         ("seed", *exact.ways(game)), [[seed, *seed_cells(game, here, seed, cell)] for seed in seeds]
     )
     note = (
@@ -126,11 +173,7 @@ def seed_cells(game: str, rows: Rows, seed: int, form: str) -> list[str]:
 
 def calibration_panel(rows: Rows) -> Panel:
     """Learnt best responses beside the exact ones, a row per game and product."""
-    heads, *told = [
-        [cell.strip() for cell in line.strip("| ").split("|")]
-        for line in "\n".join(exact.calibration(rows)).splitlines()
-        if line.startswith("|") and not line.startswith("|---")
-    ]
+    heads, *told = cells_of("\n".join(exact.calibration(rows)))
     note = "The stronger of two best responses by learning, less the exact one, over all runs."
     return Panel("Best responses by learning", charts.table(heads, told), note, wide=True)
 
@@ -148,28 +191,45 @@ def loadouts_panels(lines: Rows) -> list[Panel]:
             for way in loadouts.ways_of(here)
         }
         chart = ranked(found, "What the best loadout wins", "percent")
-        rows = [
-            (
-                way,
-                line["seed"],
-                *(f"{line['by_loadout'][product]:.1%}" for product in loadouts.PRODUCTS),
-                *(carried(line, product) for product in loadouts.PRODUCTS),
-                *hunts(lines, line),
-            )
-            for way in loadouts.ways_of(here)
-            for line in here
-            if line["way"] == way
-        ]
-        choices = [f"{product} carries" for product in loadouts.PRODUCTS]
-        heads = ("way", "seed", *loadouts.PRODUCTS, *choices, *loadouts.HUNTERS)
         note = (
             "What the best loadout wins against the product's own choice: 50 % where it is even, "
-            "66.4 % where it is always the same. carries: steel, flame, frost. Then the win rates "
-            "of best responses by learning against the mixture, where they were trained."
+            "66.4 % where it is always the same. carries: steel, flame, frost. Then, where they "
+            "were trained, the win rates of best responses by learning against the mixture."
         )
-        html = f"{chart}{charts.table(heads, rows)}"
+        html = f"{chart}{loadouts_verdicts(lines, setting)}{loadouts_table(lines, here)}"
         panels.append(Panel(f"arena:loadouts, {setting}", html, note, wide=True))
     return panels
+
+
+def loadouts_verdicts(lines: Rows, setting: str) -> str:
+    """The comparisons that were fixed before the runs: by loadout, then by the strongest hunter."""
+    here, hunted = loadouts.whole_seeds(lines, setting), loadouts.whole_hunts(lines, setting)
+    mixtures = [one for one in loadouts.CHALLENGERS if one[1] == "mixture"]
+    told = loadouts.verdicts(here, loadouts.by_loadout, loadouts.CHALLENGERS)
+    told = [["best loadout", *cells] for cells in told]
+    if hunted:
+        found = loadouts.verdicts(hunted, loadouts.strongest, mixtures)
+        told += [["strongest hunter", *cells] for cells in found]
+    return charts.table(("by", *loadouts.VERDICT), told) if told else ""
+
+
+def loadouts_table(lines: Rows, here: Rows) -> str:
+    """Every league: what the best loadout wins, what it carries, what hunters win."""
+    hunters = loadouts.HUNTERS if any(any(hunts(lines, line)) for line in here) else ()
+    rows = [
+        (
+            way,
+            line["seed"],
+            *(f"{line['by_loadout'][product]:.1%}" for product in loadouts.PRODUCTS),
+            *(carried(line, product) for product in loadouts.PRODUCTS),
+            *hunts(lines, line)[: len(hunters)],
+        )
+        for way in loadouts.ways_of(here)
+        for line in here
+        if line["way"] == way
+    ]
+    choices = [f"{product} carries" for product in loadouts.PRODUCTS]
+    return charts.table(("way", "seed", *loadouts.PRODUCTS, *choices, *hunters), rows)
 
 
 def hunts(lines: Rows, league: Mapping[str, Any]) -> list[str]:
