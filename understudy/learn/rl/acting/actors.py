@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from understudy import workers
 from understudy.errors import InputError
 from understudy.learn.rl.acting.rollout import collect
+from understudy.workers.handover import Arriving, Landing, deliver
 from understudy.workers.processes import Process
 
 if TYPE_CHECKING:  # distributed takes a second to import, and few runs need it
@@ -78,7 +79,9 @@ class Actors:
             return self._dask().submit(self._play, self._jobs[number], pure=False)
         while len(self._processes) < min(self._where, number + 1):
             self._processes.append(Process())
-        return self._processes[number % self._where].submit(self._play, self._jobs[number])
+        process, landing = self._processes[number % self._where], Landing()
+        call = deliver, landing.address, self._play, self._jobs[number]
+        return Arriving(process.submit(*call), landing)
 
     def _dask(self) -> "Client":
         from understudy.workers.cluster import connect

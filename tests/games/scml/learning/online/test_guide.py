@@ -86,7 +86,7 @@ def test_it_stays_what_it_was_but_where_the_guide_leads(rollout: Rollout) -> Non
     learner = Learner(LearnerSettings(), START.layers, "residual", 0, CPU)
     with torch.no_grad():
         learner.player.l3.response.bias += torch.tensor([1.0, 0.0, 0.0])
-    seen = experience_of(rollout.played, CPU)
+    seen = experience_of([rollout.played], CPU)
     turns = seen.turns(np.arange(len(seen.kept)))
     evaluated = learner.player.evaluate_actions(turns, ordered=False)
     free = torch.zeros(len(turns.asked), dtype=torch.bool)

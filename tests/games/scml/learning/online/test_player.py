@@ -52,7 +52,7 @@ def doubled(turns: Turns) -> Turns:
 
 @pytest.fixture(scope="module")
 def seen(rollout: Rollout) -> Experience:
-    return experience_of(rollout.played, CPU)
+    return experience_of([rollout.played], CPU)
 
 
 def test_without_memory_what_is_known_of_partners_moves_no_weight(rollout: Rollout) -> None:
@@ -104,7 +104,7 @@ def test_choices_of_a_turn_are_a_distribution(player: Player, seen: Experience) 
 
 
 def test_what_was_drawn_was_legal_and_likely(player: Player, rollout: Rollout) -> None:
-    whole = experience_of(rollout.played, CPU)
+    whole = experience_of([rollout.played], CPU)
     evaluated = player.evaluate_actions(doubled(whole.turns(np.arange(len(whole.kept)))))
     assert (evaluated.offers > -60).all()
     assert (evaluated.order > -60).all()
@@ -157,11 +157,15 @@ def test_advantages_have_the_same_spread_in_each_group() -> None:
 
 
 def test_rollouts_are_joined_with_their_own_worlds(rollout: Rollout) -> None:
-    both, final = joined([rollout, rollout])
-    count = len(rollout.played.world)
-    assert both.world[count] == rollout.played.world[0] + 3
-    assert both.decision[len(rollout.played.decision)] == rollout.played.decision[0] + count
-    assert len(final) == 2 * count
+    both, played = joined([rollout, rollout]), rollout.played
+    count, kept = len(played.world), int(played.kept.sum())
+    assert both.world[count] == played.world[0] + 3
+    assert len(both.final) == 2 * count
+    # Seen as one, each decision has the same negotiations as alone.
+    alone, twice = experience_of([played], CPU), experience_of([played, played], CPU)
+    assert list(twice.kept) == [*alone.kept, *(alone.kept + count)]
+    one, other = alone.turns(np.arange(kept)), twice.turns(np.arange(kept, 2 * kept))
+    assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 @pytest.mark.parametrize("objective", ["ppo", "vtrace"])
@@ -208,7 +212,7 @@ def test_it_finds_the_best_play_of_a_toy() -> None:
         score = (played.drawn[:, c.DRAWN_RESPONSE] == 2).astype(float)
         what = SimpleNamespace(played=played, final=score, scores=score)
         learner.learn([what], learner.player.layers(), rates, rng)  # type: ignore[list-item]
-    turns = experience_of(_toy(base, rows, learner.player, rng), CPU).turns(np.arange(1))
+    turns = experience_of([_toy(base, rows, learner.player, rng)], CPU).turns(np.arange(1))
     assert learner.player.evaluate_actions(turns).heads[0].exp()[0, 2] > 0.95
 
 
@@ -238,7 +242,7 @@ def _toy(base, rows, player, rng):  # type: ignore[no-untyped-def]
     )
     with torch.no_grad():
         chance = (
-            player.evaluate_actions(experience_of(toy, CPU).turns(np.arange(1))).heads[0].exp()[0]
+            player.evaluate_actions(experience_of([toy], CPU).turns(np.arange(1))).heads[0].exp()[0]
         )
     toy.drawn[:, c.DRAWN_RESPONSE] = rng.choice(3, len(rows), p=(chance / chance.sum()).numpy())
     return toy

@@ -1,7 +1,6 @@
 """What rollouts brought, as tensors to learn from."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -9,27 +8,42 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from understudy.data.arrays import Array, Bools, Floats, Ints
+from understudy.data.arrays import Array, Bools, Float32s, Floats, Ints
 from understudy.games.scml.learning.online.player import Turns
 from understudy.games.scml.learning.online.rollout import Rollout
 from understudy.games.scml.learning.online.rollout_buffer import Played
 
-_OF_DECISIONS = ("decision", "day_decision")
 
 
-def joined(rollouts: Sequence[Rollout]) -> tuple[Played, Floats]:
-    """All rollouts as one, and the final scores of the decisions' factories."""
-    parts: dict[str, list[Array]] = {one.name: [] for one in fields(Played)}
+class Course(NamedTuple):
+    """All decisions of some rollouts, as far as what became of them goes."""
+
+    world: Ints
+    factory: Ints
+    day: Ints
+    level: Ints
+    group: Ints
+    booked: Floats
+    money: Floats
+    final: Floats
+    """The score that the decision's factory ended with."""
+    day_decision: Ints
+    day_start: Float32s
+    goals: Float32s
+
+
+def joined(rollouts: Sequence[Rollout]) -> Course:
+    """All rollouts as one."""
+    parts: dict[str, list[Array]] = {name: [] for name in Course._fields}
     worlds = decisions = 0
     for rollout in rollouts:
+        shifts = {"world": worlds, "day_decision": decisions}
         for name, found in parts.items():
-            values = getattr(rollout.played, name)
-            shift = worlds if name == "world" else decisions if name in _OF_DECISIONS else 0
-            found.append(values + shift if shift else values)
+            values = rollout.final if name == "final" else getattr(rollout.played, name)
+            found.append(values + shifts[name] if name in shifts else values)
         worlds += len(rollout.scores)
         decisions += len(rollout.played.world)
-    together = {name: np.concatenate(found) for name, found in parts.items()}
-    return Played(**together), np.concatenate([rollout.final for rollout in rollouts])
+    return Course(**{name: np.concatenate(found) for name, found in parts.items()})
 
 
 class Experience(NamedTuple):
@@ -76,26 +90,32 @@ class Experience(NamedTuple):
         )
 
 
-def experience_of(played: Played, device: torch.device) -> Experience:
-    """On a device."""
+def experience_of(parts: Sequence[Played], device: torch.device) -> Experience:
+    """On a device, to which each part goes by itself: together they are gigabytes."""
 
-    def there(values: Array) -> Tensor:
-        return torch.from_numpy(values).to(device)
+    def there(name: str) -> Tensor:
+        return torch.cat([torch.from_numpy(getattr(part, name)).to(device) for part in parts])
 
-    kept = np.flatnonzero(played.kept)
-    first = np.searchsorted(played.decision, np.append(kept, len(played.world)))
+    kept, first, decisions, negotiations = list[Ints](), list[Ints](), 0, 0
+    for part in parts:
+        mine = np.flatnonzero(part.kept)
+        kept.append(mine + decisions)
+        first.append(np.searchsorted(part.decision, mine) + negotiations)
+        decisions += len(part.world)
+        negotiations += len(part.decision)
+    all_kept = np.concatenate(kept)
     return Experience(
-        there(played.state),
-        there(played.central),
-        there(played.group),
-        kept,
-        first,
-        there(played.thread),
-        there(played.turn),
-        there(played.view),
-        there(played.left),
-        there(played.legal),
-        there(played.drawn),
-        played.was_asked,
-        torch.zeros(len(kept), dtype=torch.bool, device=device),
+        there("state"),
+        there("central"),
+        there("group"),
+        all_kept,
+        np.append(np.concatenate(first), negotiations),
+        there("thread"),
+        there("turn"),
+        there("view"),
+        there("left"),
+        there("legal"),
+        there("drawn"),
+        np.concatenate([part.was_asked for part in parts]),
+        torch.zeros(len(all_kept), dtype=torch.bool, device=device),
     )

@@ -19,7 +19,12 @@ from understudy.data.arrays import Array, Floats, Ints
 from understudy.games.scml.agent.l3_offers import Scheme
 from understudy.games.scml.batch.learnt import choices as c
 from understudy.games.scml.domain import REJECT
-from understudy.games.scml.learning.online.experience import Experience, experience_of, joined
+from understudy.games.scml.learning.online.experience import (
+    Course,
+    Experience,
+    experience_of,
+    joined,
+)
 from understudy.games.scml.learning.online.player import (
     GROUPS,
     ActionEvaluation,
@@ -31,7 +36,6 @@ from understudy.games.scml.learning.online.player import (
 )
 from understudy.games.scml.learning.online.returns import targets
 from understudy.games.scml.learning.online.rollout import Rollout
-from understudy.games.scml.learning.online.rollout_buffer import Played
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
 
@@ -144,16 +148,16 @@ class Learner:
         rng: np.random.Generator,
     ) -> dict[str, float]:
         """One iteration from what the layers `acted` have played; what was measured."""
-        played, final = joined(rollouts)
+        played = joined(rollouts)
         worth = played.booked if self.settings.shaped else played.money
-        seen = experience_of(played, self.device)
+        seen = experience_of([one.played for one in rollouts], self.device)
         lambda_, value = self.settings.lambda_, self._values(seen)
-        target = targets(played, worth, final, value, np.zeros_like(value), lambda_)
+        target = targets(played, worth, played.final, value, np.zeros_like(value), lambda_)
         if not self._has_measured:
             self.critic.measure(self._there(target), seen.group)
             self._has_measured = True
             value = self._values(seen)
-            target = targets(played, worth, final, value, np.zeros_like(value), lambda_)
+            target = targets(played, worth, played.final, value, np.zeros_like(value), lambda_)
         metrics = {"critic_explains": _explained(target, value)}
         if rates.learning_rates:
             guided = self._guided(rollouts) if rates.guide_weight else None
@@ -162,12 +166,12 @@ class Learner:
                 led = torch.isin(seen.group[kept], guided.group)
                 seen = seen._replace(guided=led)
             metrics |= self._improve(
-                played, worth, final, acted, seen, value, target, guided, rates, rng
+                played, worth, acted, seen, value, target, guided, rates, rng
             )
         metrics["critic_loss"] = self._fit_critic(seen, target, rng)
         return metrics
 
-    def _normalised(self, advantage: Floats, played: Played) -> Floats:
+    def _normalised(self, advantage: Floats, played: Course) -> Floats:
         return normalised(advantage, played.group if self.settings.by_field else played.level)
 
     def _there(self, values: Array) -> Tensor:
@@ -202,9 +206,8 @@ class Learner:
 
     def _improve(
         self,
-        played: Played,
+        played: Course,
         worth: Floats,
-        final: Floats,
         acted: Mapping[str, Mapping[str, Array]],
         seen: Experience,
         value: Floats,
@@ -231,7 +234,7 @@ class Learner:
                     .cpu()
                     .numpy()
                 )
-                corrected = targets(played, worth, final, value, ratio, self.settings.lambda_)
+                corrected = targets(played, worth, played.final, value, ratio, self.settings.lambda_)
                 advantage = self._normalised(corrected - value, played)[seen.kept]
             scaled = self._there(advantage)
             for some in self._batches(len(seen.kept), self.settings.batch_size, rng):
@@ -245,8 +248,8 @@ class Learner:
 
     def _guided(self, rollouts: Sequence[Rollout]) -> Experience:
         """What the guide decided."""
-        theirs = [one._replace(played=one.guided) for one in rollouts if one.guided is not None]
-        return experience_of(joined(theirs)[0], self.device)
+        theirs = [one.guided for one in rollouts if one.guided is not None]
+        return experience_of(theirs, self.device)
 
     def _example(self, guided: Experience, decisions: int, rng: np.random.Generator) -> Turns:
         """Some of them, a quarter of what is learnt from beside."""
@@ -310,7 +313,7 @@ class Learner:
 
     def _improve_goals(
         self,
-        played: Played,
+        played: Course,
         actor: Player,
         advantage: Floats,
         rates: Rates,

@@ -10,10 +10,11 @@ import numpy as np
 
 from understudy.data.arrays import Floats, Ints
 from understudy.games.scml.learning.online.kernels import kernel
+from understudy.games.scml.learning.online.experience import Course
 from understudy.games.scml.learning.online.rollout_buffer import Played
 
 
-def chains(played: Played) -> tuple[Ints, Ints]:
+def chains(played: Played | Course) -> tuple[Ints, Ints]:
     """Decisions by who decided and when, and which of them begin another one's course."""
     order = np.lexsort((np.arange(len(played.world)), played.factory, played.world))
     who = played.world[order] * 1000 + played.factory[order]
@@ -21,7 +22,7 @@ def chains(played: Played) -> tuple[Ints, Ints]:
 
 
 def targets(
-    played: Played,
+    played: Played | Course,
     worth: Floats,
     final: Floats,
     value: Floats,
