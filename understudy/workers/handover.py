@@ -9,6 +9,7 @@ import os
 import pickle
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 _ALIGNED: Final = 64
@@ -64,7 +65,7 @@ def deliver(address: str | None, function: Callable[[Any], Any], task: Any) -> A
     sizes = [one.nbytes for one in raw]
     ends = _ends(sizes)
     try:
-        with open(address, "r+b", buffering=0) as file:
+        with Path(address).open("r+b", buffering=0) as file:
             file.truncate(ends[-1] if ends else 0)
             memory = _memory(file.fileno(), ends)
             for end, one in zip(ends, raw, strict=True):

@@ -117,6 +117,27 @@ RECIPES: Final[dict[str, Recipe]] = {
         l4=replace(l4, steps=300, batch_size=256, evaluate_every=100),
     ),
     "online": online,
+    "online-on": replace(
+        online,
+        description="on from the shipped weights: L3 alone, and the mean of the last iterations",
+        start="shipped",
+        online=replace(
+            online.online,
+            stages=(
+                Stage(
+                    name="l3",
+                    iterations=500,
+                    rates=Rates(learning_rates={"l3": 3e-4}, kl_weight=2e-3),
+                ),
+            ),
+            company=Company(past=0.1, cloned=0.1, conserved=0.1),
+            worlds=336,
+            rollouts=7,
+            critic_first=10,
+            snapshot_every=50,
+            averaging=0.98,
+        ),
+    ),
     "online-clones": replace(
         online,
         description="the same, a quarter of the rivals played by clones of champions of 2026",

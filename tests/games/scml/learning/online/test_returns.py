@@ -44,7 +44,7 @@ NOTHING = np.zeros(4)
 # Two decisions on day 0, one on day 1, and between them one of another world.
 SOME = played([0, 1, 0, 0], [0, 5, 0, 1], [1.0, 2.0, 1.1, 1.3])
 FINAL = np.array([1.5, 2.5, 1.5, 1.5])
-VALUE = np.array([9.0, 9.0, 9.0, 0.4])
+VALUE = np.array([9.0, 9.0, 0.7, 0.4])
 
 
 def test_with_lambda_1_what_comes_is_the_score_less_what_is_booked() -> None:
@@ -52,23 +52,37 @@ def test_with_lambda_1_what_comes_is_the_score_less_what_is_booked() -> None:
     np.testing.assert_allclose(found, FINAL - SOME.booked)
 
 
-def test_with_lambda_0_the_next_day_is_asked() -> None:
+def test_with_lambda_0_the_next_decision_is_asked() -> None:
     found = targets(SOME, SOME.booked, FINAL, VALUE, NOTHING, 0.0)
-    # Until tomorrow 1.3 is booked, and 0.4 is expected after that.
-    np.testing.assert_allclose(found, [1.3 - 1.0 + 0.4, 0.5, 1.3 - 1.1 + 0.4, 0.2])
+    # Until the next 1.1 is booked, and .7 is expected after that.
+    np.testing.assert_allclose(found, [1.1 - 1.0 + 0.7, 0.5, 1.3 - 1.1 + 0.4, 0.2])
 
 
 def test_between_them_both_count() -> None:
     found = targets(SOME, SOME.booked, FINAL, VALUE, NOTHING, 0.75)
-    assert found[0] == pytest.approx(1.3 - 1.0 + 0.25 * 0.4 + 0.75 * 0.2)
+    second = 1.3 - 1.1 + 0.25 * 0.4 + 0.75 * 0.2
+    assert found[2] == pytest.approx(second)
+    assert found[0] == pytest.approx(1.1 - 1.0 + 0.25 * 0.7 + 0.75 * second)
 
 
 def test_what_has_become_unlikely_is_trusted_less() -> None:
     ratio = np.array([0.0, 0.0, 0.0, np.log(0.5)])
     found = targets(SOME, SOME.booked, FINAL, VALUE, ratio, 1.0)
+    assert found[2] == pytest.approx(1.3 - 1.1 + 0.5 * 0.4 + 0.5 * 0.2)
     assert found[0] == pytest.approx(1.3 - 1.0 + 0.5 * 0.4 + 0.5 * 0.2)
     likelier = targets(SOME, SOME.booked, FINAL, VALUE, -ratio, 1.0)
     np.testing.assert_allclose(likelier, FINAL - SOME.booked)  # never more than fully
+
+
+def test_without_ratios_it_is_generalised_advantage_estimation() -> None:
+    rng = np.random.default_rng(0)
+    some = played([0] * 6, [0, 0, 1, 4, 4, 4], list(rng.normal(size=6)))
+    value, final = rng.normal(size=6), np.full(6, 2.0)
+    after = np.append(some.booked + value, 2.0)[1:]
+    error = after - some.booked - value
+    wanted = [sum(0.6**k * error[t + k] for k in range(6 - t)) for t in range(6)]
+    found = targets(some, some.booked, final, value, np.zeros(6), 0.6) - value
+    np.testing.assert_allclose(found, wanted)
 
 
 def test_any_potential_leaves_the_order_of_courses_as_it_is() -> None:

@@ -14,7 +14,6 @@ from understudy.games.scml.learning.online.rollout import Rollout
 from understudy.games.scml.learning.online.rollout_buffer import Played
 
 
-
 class Course(NamedTuple):
     """All decisions of some rollouts, as far as what became of them goes."""
 

@@ -7,7 +7,7 @@ much likelier it has become (V-trace). What L1 forbids was never drawn, and neve
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -51,8 +51,11 @@ class LearnerSettings:
     """The loss: PPO's clipped ratios, or V-trace."""
     clip: float = 0.2
     """PPO: how far the ratio of a joint decision may move. Up: larger steps, less steady."""
-    lambda_: float = 0.9
-    """From day to day. Down: less noise, more error from the critic."""
+    lambda_: float = 0.6
+    """Of advantages, from one decision to the next. Down: less noise, more error of the critic."""
+    critic_lambda: float = 0.995
+    """Of what the critic learns. Far down it learns from what it says of the next decision, and
+    takes as many iterations to be true as there are decisions."""
     epochs: int = 3
     """How often an iteration's decisions are learnt from."""
     batch_size: int = 4_096
@@ -92,6 +95,14 @@ class Rates:
     """Of the log-probability of what a guide decided; see `GuideBuffer`."""
     goal_noise: float = 0.0
     """L2's goals are drawn around what it says, so far apart; 0: it says what it says."""
+    rate_end: float = 1.0
+    """Share of the learning rates that is left when the stage ends. Below 1: it settles."""
+
+    def at(self, done: float) -> "Rates":
+        """When a share of the stage is done."""
+        left = 1.0 - (1.0 - self.rate_end) * done
+        rates = {layer: left * rate for layer, rate in self.learning_rates.items()}
+        return replace(self, learning_rates=rates)
 
 
 class Learner:
@@ -151,23 +162,20 @@ class Learner:
         played = joined(rollouts)
         worth = played.booked if self.settings.shaped else played.money
         seen = experience_of([one.played for one in rollouts], self.device)
-        lambda_, value = self.settings.lambda_, self._values(seen)
-        target = targets(played, worth, played.final, value, np.zeros_like(value), lambda_)
         if not self._has_measured:
-            self.critic.measure(self._there(target), seen.group)
+            self.critic.measure(self._there(played.final - worth), seen.group)
             self._has_measured = True
-            value = self._values(seen)
-            target = targets(played, worth, played.final, value, np.zeros_like(value), lambda_)
-        metrics = {"critic_explains": _explained(target, value)}
+        value = self._values(seen)
+        metrics = {"critic_explains": _explained(played.final - worth, value)}
         if rates.learning_rates:
             guided = self._guided(rollouts) if rates.guide_weight else None
             if guided is not None:
                 kept = torch.from_numpy(seen.kept).to(self.device)
                 led = torch.isin(seen.group[kept], guided.group)
                 seen = seen._replace(guided=led)
-            metrics |= self._improve(
-                played, worth, acted, seen, value, target, guided, rates, rng
-            )
+            metrics |= self._improve(played, worth, acted, seen, value, guided, rates, rng)
+        on_policy, lambda_ = np.zeros_like(value), self.settings.critic_lambda
+        target = targets(played, worth, played.final, value, on_policy, lambda_)
         metrics["critic_loss"] = self._fit_critic(seen, target, rng)
         return metrics
 
@@ -211,7 +219,6 @@ class Learner:
         acted: Mapping[str, Mapping[str, Array]],
         seen: Experience,
         value: Floats,
-        target: Floats,
         guided: Experience | None,
         rates: Rates,
         rng: np.random.Generator,
@@ -223,18 +230,14 @@ class Learner:
             for group in self.optimizers[layer].param_groups:
                 group["lr"] = rate
         sums: dict[str, list[Tensor]] = {}
+        ratio, lambda_ = np.zeros(len(value)), self.settings.lambda_
+        target = targets(played, worth, played.final, value, ratio, lambda_)
         advantage = self._normalised(target - value, played)[seen.kept]
         for _ in range(self.settings.epochs):
             if self.settings.objective == "vtrace":
-                ratio = np.zeros(len(value))
-                ratio[seen.kept] = (
-                    (self._log_probs(self.player, seen, ordered) - before)
-                    .sum(1)
-                    .double()
-                    .cpu()
-                    .numpy()
-                )
-                corrected = targets(played, worth, played.final, value, ratio, self.settings.lambda_)
+                moved = self._log_probs(self.player, seen, ordered) - before
+                ratio[seen.kept] = moved.sum(1).double().cpu().numpy()
+                corrected = targets(played, worth, played.final, value, ratio, lambda_)
                 advantage = self._normalised(corrected - value, played)[seen.kept]
             scaled = self._there(advantage)
             for some in self._batches(len(seen.kept), self.settings.batch_size, rng):

@@ -1,7 +1,8 @@
 """From what was booked when to the targets of the critic and the advantages of decisions.
 
-Values are asked at the first decision of a day, advantages taken at every decision: within a day
-what was booked says enough, and a world has thousands of decisions but at most 200 days.
+Each decision is followed by the factory's next one, a round or a day later, and values are asked at
+all of them. What is booked says at once what a contract is worth, so that little of what comes much
+later is needed to tell a good decision from a lucky one.
 """
 
 import math
@@ -9,8 +10,8 @@ import math
 import numpy as np
 
 from understudy.data.arrays import Floats, Ints
-from understudy.games.scml.learning.online.kernels import kernel
 from understudy.games.scml.learning.online.experience import Course
+from understudy.games.scml.learning.online.kernels import kernel
 from understudy.games.scml.learning.online.rollout_buffer import Played
 
 
@@ -29,7 +30,7 @@ def targets(
     log_ratio: Floats,
     lambda_: float,
 ) -> Floats:
-    """What is to come beyond what each decision is worth already: V-trace from day to day.
+    """What is to come beyond what each decision is worth already: V-trace from one to the next.
 
     `worth` is what is booked, or any other potential that ends in the score. `final` are the scores
     of the decisions' factories, [decisions]; `value` is the critic's. Where the policy that learns
@@ -38,24 +39,18 @@ def targets(
     order, first = chains(played)
     found = np.empty(len(order))
     stops = np.append(first[1:], len(order))
-    course = order, first, stops, played.day, worth
-    follow_back(*course, final, value, log_ratio, lambda_, found)
+    follow_back(order, first, stops, worth, final, value, log_ratio, lambda_, found)
     return found
 
 
 @kernel
-def follow_back(order, first, stops, day, worth, final, value, log_ratio, lambda_, out):  # type: ignore[no-untyped-def]
+def follow_back(order, first, stops, worth, final, value, log_ratio, lambda_, out):  # type: ignore[no-untyped-def]
     """From the last decision of each course to its first."""
     for course in range(len(first)):
-        index = stops[course] - 1
-        # After the last day all is booked.
-        ahead, rest, likelier = final[order[index]], 0.0, 0.0
-        while index >= first[course]:
+        # After the last decision all is booked.
+        ahead, rest = final[order[stops[course] - 1]], 0.0
+        for index in range(stops[course] - 1, first[course] - 1, -1):
             here = order[index]
             out[here] = ahead - worth[here] + rest
-            likelier += log_ratio[here]
-            index -= 1
-            if index >= first[course] and day[order[index]] != day[here]:
-                trusted = lambda_ * math.exp(min(likelier, 0.0))
-                ahead, likelier = worth[here], 0.0
-                rest = value[here] + trusted * (out[here] - value[here])
+            trusted = lambda_ * math.exp(min(log_ratio[here], 0.0))
+            ahead, rest = worth[here], value[here] + trusted * (out[here] - value[here])

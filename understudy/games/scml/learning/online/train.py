@@ -35,6 +35,8 @@ from understudy.learn.recipe import START_OVER, TrainingJob
 from understudy.learn.rl.acting.actors import Actors
 
 PLACE_NAMES = ("first", "middle", "last")
+AVERAGED = "averaged"
+"""Called like a stage: the running mean of the weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,9 @@ class OnlineSettings:
     thrifty: bool = True
     """A second set of the weights to begin with, for thrifty buyers, plays its part and stays what
     it is; else it is left out, and one set learns everything."""
+    averaging: float = 0.0
+    """Of a running mean of the weights, what stays of it in an iteration; as they are when all is
+    played it is compared with the stages. Up: over more iterations; 0: there is none."""
     risk: float | None = None
     """That L1 takes with supplies to come (`SafetySettings`), here and whenever the result plays.
     None: as the weights to begin with."""
@@ -101,9 +106,20 @@ class OnlineSettings:
 
     def stage_at(self, iteration: int) -> Stage:
         """Whose turn it is."""
+        return self._turn(iteration)[0]
+
+    def rates_at(self, iteration: int) -> Rates:
+        """What learns, and how fast."""
+        stage, done = self._turn(iteration)
+        if iteration < self.critic_first:
+            return replace(stage.rates, learning_rates={})
+        return stage.rates.at(done)
+
+    def _turn(self, iteration: int) -> tuple[Stage, float]:
+        """Whose it is, and the share of it that is over."""
         for stage in self.stages:
             if iteration < stage.iterations:
-                return stage
+                return stage, iteration / stage.iterations
             iteration -= stage.iterations
         raise IndexError(iteration)
 
@@ -123,6 +139,8 @@ class OnlineTraining:
         self.iteration, self.seconds, self.decisions, self.worlds = 0, 0.0, 0, 0
         self.acted = self._layers()
         """Who played what is learnt from next."""
+        self.mean = self.acted
+        """Their running mean."""
         self._arrived: list[Rollout] = []
         self.past: list[Layers] = []
 
@@ -158,17 +176,24 @@ class OnlineTraining:
         self._remember_self()
         if not is_last:
             actors.start(self._jobs(self.iteration + 1, self.acted))
-        rates = stage.rates
-        if self.iteration < self.settings.critic_first:
-            rates = replace(rates, learning_rates={})
+        rates = self.settings.rates_at(self.iteration)
         rng = np.random.default_rng((self.job.seed, self.iteration))
         metrics = self.learner.learn(rollouts, acted, rates, rng)
+        self._average()
         self._arrived = [] if is_last else actors.finish()
         self.iteration += 1
         self.decisions += sum(len(rollout.played.world) for rollout in rollouts)
         self.worlds += sum(len(rollout.scores) for rollout in rollouts)
         self._keep_stage(stage)
         return _scores_of(rollouts) | metrics | {"worlds": float(self.worlds)}
+
+    def _average(self) -> None:
+        """What was learnt now counts in the mean."""
+        share = 1 - self.settings.averaging
+        self.mean = {
+            layer: {name: _towards(self.mean[layer][name], one, share) for name, one in of.items()}
+            for layer, of in self._layers().items()
+        }
 
     def _remember_self(self) -> None:
         """Now and then the one who plays next joins its own rivals."""
@@ -180,7 +205,9 @@ class OnlineTraining:
         """The agent as it is when a stage ends."""
         total = self.settings.iterations
         if self.iteration == total or self.settings.stage_at(self.iteration) != stage:
-            self._write(self.job.out / "stages" / f"{stage.name}.safetensors")
+            self._write(self._stage_file(stage.name))
+        if self.iteration == total and self.settings.averaging:
+            self._write(self._stage_file(AVERAGED), self.mean)
 
     def _jobs(self, iteration: int, layers: Layers) -> list[Job]:
         settings, stage = self.settings, self.settings.stage_at(iteration)
@@ -208,9 +235,12 @@ class OnlineTraining:
 
     # --- files
 
-    def _write(self, path: Path) -> None:
+    def _stage_file(self, name: str) -> Path:
+        return self.job.out / "stages" / f"{name}.safetensors"
+
+    def _write(self, path: Path, layers: Layers | None = None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_agent(path, Checkpoint(self._layers(), self.about))
+        write_agent(path, Checkpoint(layers or self._layers(), self.about))
 
     def _save(self) -> None:
         content = {
@@ -220,6 +250,7 @@ class OnlineTraining:
             "learner": self.learner.state(),
             "acted": as_tensors(self.acted),
             "past": as_tensors(dict(enumerate(self.past))),
+            "mean": as_tensors(self.mean),
         }
         write_checkpoint(ModelFolder(self.job.out).checkpoint, content)
         self._write(self.job.out / WEIGHTS)
@@ -236,13 +267,14 @@ class OnlineTraining:
             self.iteration, self.decisions, self.worlds = content["position"]
             self.seconds, self.acted = content["seconds"], as_arrays(content["acted"])
             self.past = [*as_arrays(content["past"]).values()]
+            self.mean = as_arrays(content["mean"])
 
     def _conclude(self) -> dict[str, Any]:
         """Compare the stages on worlds that trained nothing; the best by these is the result."""
         candidates = [Candidate("start", _plain(self.start.layers), self.start.about)]
-        for stage in self.settings.stages:
-            path = self.job.out / "stages" / f"{stage.name}.safetensors"
-            candidates.append(Candidate.read(stage.name, path))
+        names = [stage.name for stage in self.settings.stages]
+        for name in [*names, AVERAGED] if self.settings.averaging else names:
+            candidates.append(Candidate.read(name, self._stage_file(name)))
         seats = Seats(
             self.settings.company, block_of("choose", self.job.seed), 0, self.settings.choosing
         )
@@ -307,6 +339,11 @@ def measure(
 def _gain(apart: Floats) -> dict[str, float]:
     error = apart.std(ddof=1) / np.sqrt(len(apart))
     return {"gain": float(apart.mean()), "standard_error": float(error)}
+
+
+def _towards(mean: Array, now: Array, share: float) -> Array:
+    """Nearer to it; what has not moved stays as it is to the last bit."""
+    return mean if np.array_equal(mean, now) else (mean + share * (now - mean)).astype(now.dtype)
 
 
 def _scores_of(rollouts: Sequence[Rollout]) -> dict[str, float]:
