@@ -42,3 +42,18 @@ def test_what_is_not_known_is_not_told():
     assert "self-play may do as well" in verdict({**SUMMARY, "cyclicity": ladder})
     assert "is open" in verdict({**SUMMARY, "cyclicity": {**ladder, "high": 0.5}})
     assert verdict({**SUMMARY, "players": SUMMARY["players"][1:]}) == ""
+
+
+def test_a_main_agent_that_still_beats_what_it_was_has_not_settled():
+    kept = [{**SUMMARY["players"][0], "name": f"main-{n:03}", "present": []} for n in range(1, 9)]
+    kept[-1]["present"] = ["main"]
+    players = [{**one, "learner": "main"} for one in reversed(kept)] + SUMMARY["players"][1:]
+    rates = [{"player": "main-008", "opponent": f"main-{n:03}", **RATE} for n in range(1, 8)]
+    found = {**SUMMARY, "players": players, "win_rates": rates}
+    assert "it had not settled (it beats main-006, which it was, 80 % [70, 90])" in verdict(found)
+    level = [{**one, "low": 0.5} for one in rates]
+    assert "settled" not in verdict({**found, "win_rates": level})
+    assert "settled" not in verdict({**found, "way": "NashResponse"})
+    others = [{**one, "learner": "main-exploiter"} for one in players]
+    assert "settled" not in verdict({**found, "players": [*players[:1], *others[1:]]})
+    assert "settled" not in verdict({**found, "players": [*players[:3], *players[8:]]})

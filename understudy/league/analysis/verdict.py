@@ -1,4 +1,5 @@
-"""What came of a league, in a sentence: how strong, how exploitable, by whom, and how cyclic."""
+"""What came of a league, in a sentence: how strong, whether that is all, how exploitable, by whom,
+and how cyclic."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +16,8 @@ def verdict(summary: Values) -> str:
     pair = main["name"], start["name"]
     met = [one for one in summary["win_rates"] if (one["player"], one["opponent"]) == pair]
     parts = [f"{main['name']} {_strength(met[0], start['name'])}" if met else main["name"]]
-    parts += filter(None, [_exactly(summary) or _weakness(summary), _cyclic(summary)])
+    weakness = _exactly(summary) or _weakness(summary)
+    parts += filter(None, [_unsettled(summary, main), weakness, _cyclic(summary)])
     return "; ".join(parts) + "."
 
 
@@ -29,6 +31,26 @@ def strongest(summary: Values) -> tuple[str, Values] | None:
 def _strength(rate: Values, start: str) -> str:
     word = "beats" if rate["low"] > 0.5 else "loses to" if rate["high"] < 0.5 else "is level with"
     return f"{word} {start}, which all began as, {_share(rate)}"
+
+
+def _unsettled(summary: Values, main: Values) -> str:
+    """Where the main agent surely beats what it was before the last third of its snapshots.
+
+    In PSRO that says nothing: every version is a best response of its own.
+    """
+    past = sorted(
+        one["name"]
+        for one in summary["players"]
+        if one.get("learner") == main.get("learner", "main") and one["name"] != main["name"]
+    )
+    if len(past) < 3 or summary.get("way") == "NashResponse":
+        return ""
+    pair = main["name"], past[-(len(past) // 3)]
+    met = [one for one in summary["win_rates"] if (one["player"], one["opponent"]) == pair]
+    if not met or met[0]["low"] <= 0.5:
+        return ""
+    beaten = f"it beats {pair[1]}, which it was, {_share(met[0])}"
+    return f"it had not settled ({beaten}): more rounds may help"
 
 
 def _weakness(summary: Values) -> str:
