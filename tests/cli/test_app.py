@@ -387,7 +387,8 @@ def test_a_bug_of_ours_is_not_blamed_on_the_user(finished, monkeypatch):
         understudy("report", finished)
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_being_asked_to_end_say_how_to_go_on(number, tmp_path):
     command = ["record", "arena", "--matches", "100000", "--workers", "1", "--quiet", "--out"]
     program = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *command, tmp_path / "run"],
@@ -399,9 +400,9 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     while not list(tmp_path.rglob("matches-*.parquet")):
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    os.killpg(program.pid, signal.SIGINT)  # as a terminal does
+    os.killpg(program.pid, number)  # as a terminal does
     _, told = program.communicate(timeout=30)
-    assert program.returncode == 130
+    assert program.returncode == 128 + number
     assert told == "understudy: stopped; the same command goes on from here\n"
 
 

@@ -114,9 +114,13 @@ KUHN = {
 """A small game of OpenSpiel: what all plain games share."""
 FEW = {"compact arena": Stage("compact {arena}", "recordings", 5)}
 """A run of few large files."""
-RUNS = {"arena": ARENA, "scml": SCML, "dota": DOTA, "newer": NEWER, "few": FEW, "kuhn": KUHN}
+_SMALL = "--configs 3 --steps 6 --max-worlds-per-config 2 --seed 4 --quiet"
+TRACED = {"record traced": Stage(f"record scml --agents L1 --trace {_SMALL}", ".", 12)}
+"""A run of which every decision is told as well."""
+RUNS = {"arena": ARENA, "scml": SCML, "traced": TRACED, "dota": DOTA, "newer": NEWER}
+RUNS |= {"few": FEW, "kuhn": KUHN}
 STAGES = {name: (run, stage) for run, stages in RUNS.items() for name, stage in stages.items()}
-_NEEDS = {"kuhn": "pyspiel", "scml": "negmas"}
+_NEEDS = {"kuhn": "pyspiel", "scml": "negmas", "traced": "negmas"}
 _ALONE = ("record dota", "split", "calibrate", "compact", "join")
 """What one process does anyway."""
 

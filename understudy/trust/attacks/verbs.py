@@ -50,6 +50,7 @@ VERBS = {
         "compete scml hrl-xf-quick SyncRandom --configs 1 --steps 6 --max-worlds-per-config 2"
         f" --seed 5 {_PLAY}",
     ),
+    "traced": _ALL,
     "dota": (
         *_ALL,
         "compact {run} --out {place}/few",
@@ -119,7 +120,7 @@ def _arguments(ground: Ground, game: str, template: str, place: Path) -> list[st
 
 def _match(whole: Path, game: str) -> str:
     """Some match that is recorded there."""
-    first, key = ("worlds", "match") if game == "scml" else ("matches", _KEY[game])
+    first, key = ("worlds", "match") if game in ("scml", "traced") else ("matches", _KEY[game])
     shard = sorted(Run(whole).recordings.glob(f"{first}-*.parquet"))[0]
     return str(pq.read_table(shard, columns=[key])[key][0].as_py())
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from understudy.data.files import ASIDE
 from understudy.errors import InputError
 from understudy.games.dota.features.samples import Outline
 from understudy.games.dota.value import splits
@@ -146,6 +147,7 @@ def test_whoever_is_stopped_leaves_no_parts_of_two_splits(written, tmp_path, mon
 
 
 def test_of_an_earlier_split_nothing_stays(tmp_path):
+    (tmp_path / f"test.txt.7{ASIDE}").write_text("1\n")  # its writer was killed
     splits.write_split(tmp_path, splits.Split(*np.split(np.arange(300), [60, 90])), seed=3)
     paths = splits.write_split(tmp_path, splits.Split(*np.split(np.arange(60), [6, 9])), seed=4)
     assert sorted(paths) == sorted(tmp_path.iterdir())

@@ -47,6 +47,7 @@ from understudy.games.scml.recording.negotiations import opens
 from understudy.games.scml.report.trace_panels import deals_of, trace_panels
 from understudy.games.scml.tournament import play
 from understudy.games.scml.tournament.design import WorldPlan
+from understudy.games.scml.tournament.tracing import tidy_trace
 from understudy.report.page import page
 
 PLAYERS = ("Wild", "Greedy", "L1", "Wild", "Wild", "SyncRandom")
@@ -352,6 +353,26 @@ def test_a_world_begun_again_counts_once(tmp_path):
     found = [(decided.agent, decided.number) for decided in read_trace(path)]
     assert found == [("02@1", 0), ("02@1", 1), ("03@1", 0)]
     assert len(read_trace(path, most=2)) == 2
+
+
+def test_a_tidied_trace_is_the_same_whoever_was_stopped(tmp_path):
+    def told(path, *worlds):
+        for match, count in worlds:
+            for number in range(count):
+                append(path, LINE._replace(match=match, number=number))
+        return path
+
+    whole = told(tmp_path / "whole.jsonl", ("a", 3), ("b", 2))
+    broken = told(tmp_path / "broken.jsonl", ("b", 1), ("a", 2), ("b", 2), ("a", 3))
+    with broken.open("ab") as file:
+        file.write(b'{"match": "b", "nu')
+    for path in (whole, broken):
+        tidy_trace(path, ["a", "b"])
+    assert broken.read_bytes() == whole.read_bytes()
+    assert [(one.match, one.number) for one in read_trace(whole)] == [
+        *(("a", 0), ("a", 1), ("a", 2)),
+        *(("b", 0), ("b", 1)),
+    ]
 
 
 # --- the command, and panels ---------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from understudy.data.arrays import Ints
-from understudy.data.files import read_text, write_text
+from understudy.data.files import read_text, sweep, write_text
 from understudy.errors import InputError
 from understudy.games.dota import facts
 from understudy.games.dota.features.samples import Outline
@@ -133,6 +133,7 @@ def write_split(folder: Path, split: Split, seed: int) -> list[Path]:
         if size + LEFT <= len(split.test):
             calibrate, evaluate = draw(split.test, size, seed, 0)
             files |= {f"test_calib_{size}": calibrate, f"test_eval_{size}": evaluate}
+    sweep(folder)
     few = (path for size in SIZES for path in _few_shot_files(folder, size))
     for path in (*_files(folder), *few):
         path.unlink(missing_ok=True)

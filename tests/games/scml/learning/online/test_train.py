@@ -19,6 +19,7 @@ from understudy.games.scml.learning.online.learner import LearnerSettings, Rates
 from understudy.games.scml.learning.online.recipe import OnlineRecipe
 from understudy.games.scml.learning.online.rollout import collect
 from understudy.games.scml.learning.online.train import OnlineSettings, OnlineTraining, Stage
+from understudy.learn.metrics_log import MetricsLogger, read_metrics
 from understudy.learn.recipe import TrainingJob, TrainOptions
 
 SMALL = OnlineSettings(
@@ -67,10 +68,22 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) 
         if step == 2:
             raise KeyboardInterrupt
 
+    def stop_at_once(*told: object) -> None:
+        raise KeyboardInterrupt
+
+    for owner, name in ((MetricsLogger, "write"), (OnlineTraining, "_save")):
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(owner, name, stop_at_once)
+            OnlineTraining(SMALL, read_checkpoint(SHIPPED), stopped).run()
     with pytest.raises(KeyboardInterrupt):
         OnlineTraining(SMALL, read_checkpoint(SHIPPED), replace(stopped, progress=stop)).run()
     again = OnlineTraining(SMALL, read_checkpoint(SHIPPED), stopped).run()
     assert again["stages"] == evaluation["stages"]
+    told, known = (
+        [{**line, "seconds": 0} for line in read_metrics(tmp_path / f / "models/online")]
+        for f in "ab"
+    )
+    assert told == known and len(told) == SMALL.iterations
     for name in ("l4", "all"):
         one, other = (
             weights(tmp_path / f / "models/online/stages" / f"{name}.safetensors") for f in "ab"

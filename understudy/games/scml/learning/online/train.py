@@ -156,8 +156,9 @@ class OnlineTraining:
                 began = time.perf_counter()
                 metrics = self._iterate(actors)
                 self.seconds += time.perf_counter() - began
-                self._save()
+                # The line first: one that no checkpoint follows is dropped, and comes again.
                 logger.write(self.iteration, metrics | {"seconds": self.seconds})
+                self._save()
                 if self.job.progress is not None:
                     self.job.progress(self.iteration, total, metrics)
         return self._conclude()
