@@ -119,23 +119,24 @@ RECIPES: Final[dict[str, Recipe]] = {
     "online": online,
     "online-on": replace(
         online,
-        description="on from the shipped weights: L3 alone, and the mean of the last iterations",
+        description="on from the shipped weights: L3 alone, ever smaller steps, and their mean",
         start="shipped",
         online=replace(
             online.online,
             stages=(
                 Stage(
                     name="l3",
-                    iterations=500,
-                    rates=Rates(learning_rates={"l3": 3e-4}, kl_weight=2e-3),
+                    iterations=165,
+                    rates=Rates(learning_rates={"l3": 3e-4}, kl_weight=2e-3, rate_end=0.1),
                 ),
             ),
+            learner=replace(online.online.learner, epochs=2),
             company=Company(past=0.1, cloned=0.1, conserved=0.1),
-            worlds=336,
-            rollouts=7,
+            worlds=720,
+            rollouts=15,
             critic_first=10,
             snapshot_every=50,
-            averaging=0.98,
+            averaging=0.9,
         ),
     ),
     "online-clones": replace(
