@@ -196,10 +196,11 @@ def test_hostile_requests_are_answered_or_their_line_is_closed(
     service, ground, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(requests, "SERVICES", {service: requests.SERVICES[service]})
+    monkeypatch.setattr(requests, "EVERY", 8)
     (tmp_path / "case").mkdir()
     attack = requests.hostile_requests(ground, tmp_path / "case", random.Random(7))
     assert attack.faults == []
-    assert attack.weight == requests.EVERY
+    assert attack.weight == 8
 
 
 @pytest.mark.slow
