@@ -24,13 +24,14 @@ def differences(one: Path, other: Path) -> list[str]:
 def _files(folder: Path) -> dict[str, Any]:
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {
-        path.relative_to(folder).as_posix(): _content(path)
+        path.relative_to(folder).as_posix(): content_of(path)
         for path in paths
         if "tensorboard" not in path.parts
     }
 
 
-def _content(path: Path) -> Any:
+def content_of(path: Path) -> Any:
+    """What can be compared: bytes, or values without what tells the time."""
     if path.suffix == ".json":
         return _timeless(json.loads(path.read_text()))
     if path.suffix == ".jsonl":

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
@@ -16,6 +17,7 @@ from understudy.trust.attacks.cases import damage_of
 from understudy.trust.attacks.stages import base, here
 from understudy.trust.campaign import Attack, Fault, Ground, faults_of
 from understudy.trust.command import Done, Kill, run, shown
+from understudy.trust.sameness import content_of
 
 _ALL = (
     "report {run}",
@@ -161,13 +163,20 @@ def _made(done: Done, place: Path) -> dict[str, str]:
     found = [path for path in sorted(place.rglob("*")) if path.is_file()]
     made = [path for path in found if path.relative_to(place).parts[0] not in ("run", "asked")]
     made += [path for path in found if path == Run(place / "run").report]
-    texts = {str(path): path.read_bytes().decode(errors="replace") for path in made}
+    texts = {str(path): _text(content_of(path)) for path in made}
     return {**texts, "": done.out, "err": done.err}
+
+
+def _text(content: Any) -> str:
+    return content.decode(errors="replace") if isinstance(content, bytes) else str(content)
 
 
 def _unlike(made: dict[str, str], expected: dict[str, str], path: Path) -> list[Fault]:
     """Where it made something else and did not say that this file is damaged."""
-    if any(path.name in text for text in made.values()):
+    if any(
+        text.count(path.name) > expected.get(name, "").count(path.name)
+        for name, text in made.items()
+    ):
         return []
     other = [name for name in made.keys() | expected.keys() if made.get(name) != expected.get(name)]
     return [Fault("silent wrong", f"{name or 'output'} is another") for name in sorted(other)[:1]]
