@@ -388,6 +388,25 @@ def test_a_bug_of_ours_is_not_blamed_on_the_user(finished, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_is_stopped_while_something_is_taken_down_is_stopped(number, finished, monkeypatch):
+    """A progress bar that was half there cannot be taken down: that is no bug to be shown."""
+
+    def half_there(*_):
+        try:
+            os.kill(os.getpid(), number)
+            time.sleep(10)
+        finally:
+            [].pop()
+
+    monkeypatch.setattr(report_stage, "report", half_there)
+    done = understudy("report", finished)
+    assert (done.code, done.err.strip()) == (
+        128 + number,
+        "understudy: stopped; the same command goes on from here",
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_and_being_asked_to_end_say_how_to_go_on(number, tmp_path):
     command = ["record", "arena", "--matches", "100000", "--workers", "1", "--quiet", "--out"]
     program = subprocess.Popen(

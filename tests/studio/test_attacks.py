@@ -120,6 +120,23 @@ def test_a_request_that_turns_out_to_be_none_is_no_fault_of_ours(here, caplog, p
     assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == []
 
 
+@pytest.mark.parametrize("path", ["/run/a/notes", "/upload/arena"])
+@pytest.mark.parametrize("more", [b"Content-Length: 99", b"Transfer-Encoding: chunked"])
+def test_who_leaves_in_the_midst_of_what_is_sent_is_no_fault_of_ours(here, caplog, path, more):
+    own = f"\r\nOrigin: {here.address}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    head = request(here, path, more + own.encode()).replace(b"GET", b"POST", 1)
+    with raw(here, head) as made:
+        time.sleep(0.2)
+        made.sendall(b"5\r\nhalf")
+    answered(here)
+    with raw(here, head) as made:
+        time.sleep(0.2)
+        made.sendall(b"half and none\r\n\r\n")
+    time.sleep(0.2)
+    answered(here)
+    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == []
+
+
 @pytest.mark.slow
 def test_who_never_reads_is_dropped_and_holds_nobody_up(here, monkeypatch):
     monkeypatch.setattr(server, "STUCK_SECONDS", 0.5)

@@ -271,7 +271,12 @@ def main() -> None:
     # Work is spread over processes; threads that wait for each other are many times slower.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with stopping() as stopped:
-        _run(stopped)
+        try:
+            _run(stopped)
+        except Exception:
+            if not stopped:
+                raise
+            _end(stopped)  # while something was put up or taken down, as a progress bar
 
 
 @released
@@ -285,8 +290,7 @@ def _run(stopped: list[int]) -> None:
     except typer.Abort:
         _fail("stopped")
     except KeyboardInterrupt:
-        err_console.print("understudy: stopped; the same command goes on from here", style="yellow")
-        sys.exit(128 + (stopped or [signal.SIGINT])[0])
+        _end(stopped)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more to be said
         sys.exit(128 + getattr(signal, "SIGPIPE", 13))
@@ -294,6 +298,11 @@ def _run(stopped: list[int]) -> None:
         if line := _mistake(problem):
             _fail(line)
         raise
+
+
+def _end(stopped: list[int]) -> None:
+    err_console.print("understudy: stopped; the same command goes on from here", style="yellow")
+    sys.exit(128 + (stopped or [signal.SIGINT])[0])
 
 
 def _mistake(problem: Exception) -> str:

@@ -38,12 +38,34 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write tensors, numbers, texts, and lists and dicts of them."""
     with writing(path) as aside:
         try:
-            torch.save(dict(content), aside)
-        except RuntimeError as failure:  # how torch tells of a full disk
+            torch.save(_apart(dict(content)), aside)
+        except RuntimeError as failure:
+            if not any(words in str(failure) for words in _UNWRITTEN):
+                raise
             raise OSError("not all of it could be written; the disk may be full") from failure
         with aside.open("ab") as file:  # after the archive's end: torch reads it as before
             file.write(BLANK.encode())
         seal_file(aside)
+
+
+_UNWRITTEN = ("StreamWriter", "unexpected pos")
+"""How torch tells of a full disk."""
+
+
+def _apart(tree: Any) -> Any:
+    """The same with empty tensors that lie nowhere.
+
+    One that came from another process may lie at the address of the next, of another type, and
+    torch refuses to save both.
+    """
+    if isinstance(tree, Tensor):
+        return tree if tree.numel() else tree.clone()
+    if isinstance(tree, Mapping):
+        parts = {name: _apart(part) for name, part in tree.items()}
+        return parts if any(parts[name] is not tree[name] for name in parts) else tree
+    if isinstance(tree, list | tuple):
+        return type(tree)(_apart(part) for part in tree)
+    return tree
 
 
 @contextlib.contextmanager
@@ -93,10 +115,7 @@ def as_tensors(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {name: as_tensors(part) for name, part in tree.items()}
     if isinstance(tree, np.ndarray):
-        tensor = torch.from_numpy(np.ascontiguousarray(tree))
-        # An empty one that came from another process may lie at the address of the next, of another
-        # type, and torch refuses to save both.
-        return tensor if tensor.numel() else tensor.clone()
+        return torch.from_numpy(np.ascontiguousarray(tree))
     return tree
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import h11
 import uvicorn
+from starlette.requests import ClientDisconnect
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from understudy.errors import InputError
@@ -139,7 +140,7 @@ def server_of(
     _allow_files(4 * MOST_CONNECTIONS)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
-        app,
+        _until_gone(app),
         http=PatientProtocol,
         ws="websockets-sansio",
         loop="asyncio",
@@ -158,6 +159,16 @@ def server_of(
         ws_ping_timeout=20,
     )
     return _Server(config, ready)
+
+
+def _until_gone(app: Any) -> Any:
+    """The same; who leaves in the midst of what he asks is no fault to be shown."""
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        with contextlib.suppress(ClientDisconnect):
+            await app(scope, receive, send)
+
+    return answer
 
 
 class _Server(uvicorn.Server):
