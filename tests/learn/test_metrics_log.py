@@ -1,4 +1,5 @@
 import errno
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -72,3 +73,30 @@ def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
             InputError, match=r"metrics\.jsonl: No space left on device\. Free some"
         ):
             logger.write(1, {"a": 1.0})
+
+
+FULL = """
+import resource, signal, sys, threading
+from pathlib import Path
+from understudy.learn.metrics_log import tensorboard
+writer = tensorboard(Path(sys.argv[1]), 0)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+try:
+    for step in range(50):
+        writer.add_scalar("loss", 1.0, step)
+        writer.flush()
+except OSError as failure:
+    print(failure.strerror)
+threading.Thread(target=lambda: [].pop()).start()
+"""
+
+
+def test_a_full_disk_is_told_once_and_not_by_a_thread_as_well(tmp_path):
+    pytest.importorskip("tensorboard")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, tmp_path], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "File too large\n"
+    assert "OSError" not in done.stderr
+    assert "IndexError: pop from empty list" in done.stderr  # others' threads are heard as ever

@@ -1,6 +1,7 @@
 """Measurements of a training run: one line of JSON per evaluation, and the same for TensorBoard."""
 
 import logging
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -58,4 +59,17 @@ def tensorboard(folder: Path, step: int) -> Any:
     except ImportError as missing:
         _log.info("no TensorBoard events (%s); the same numbers are in metrics.jsonl", missing)
         return None
+    if threading.excepthook is not _without_writers:
+        _hooks.append(threading.excepthook)
+        threading.excepthook = _without_writers
     return SummaryWriter(str(folder), purge_step=step + 1)
+
+
+_hooks = [threading.__excepthook__]
+"""The last of them heard of threads that fail, before we did."""
+
+
+def _without_writers(failure: threading.ExceptHookArgs) -> None:
+    """What a thread of TensorBoard's fails with, it also tells whoever next writes or closes it."""
+    if type(failure.thread).__name__ != "_AsyncWriterThread":
+        _hooks[-1](failure)
