@@ -77,16 +77,18 @@ def figures_of(rows: Rows, lines: Rows) -> dict[str, dict[str, list[float]]]:
 
 
 def finding(rows: Rows, lines: Rows) -> str:
-    """What the comparisons that were fixed before the runs show, and nothing else."""
+    """What the comparisons that were fixed before the runs show of products that are promised."""
     shown: dict[str, list[str]] = {}
     for game, verdicts in compared(rows, lines).items():
         for product, *_, verdict in verdicts:
+            if product == "psro, last":
+                continue
             where = shown.setdefault(" (".join(product.rsplit(", ", 1)) + ")", [])
             if verdict == "shown" and game not in where:
                 where.append(game)
     if not shown:
         return "Too few runs to compare"
-    told = [f"{product} in {', '.join(games)}" for product, games in shown.items() if games]
+    told = [f"{product} in {' / '.join(games)}" for product, games in shown.items() if games]
     rest = "no other product is, anywhere" if told else "no product is, anywhere"
     return (
         f"Shown to be exploited less than self-play's and fictitious': {'; '.join([*told, rest])}"
