@@ -18,7 +18,7 @@ from dota_advice import match_contexts, next_bought
 from understudy.data.runs import Run
 from understudy.data.stats import cluster_bootstrap
 from understudy.games.dota import facts
-from understudy.games.dota.advice import recommend
+from understudy.games.dota.advice import buying
 from understudy.games.dota.advice.match_context import load_models
 from understudy.games.dota.features.features import item_names
 from understudy.games.dota.value.splits import read_split
@@ -59,12 +59,12 @@ def of_match(context, models):
             if bought is None:
                 continue
             sign = 1 - 2 * (slot // 5)
-            held = recommend.held_at(context, slot, now)
+            held = buying.held_at(context, slot, now)
             states = state.altered([{name: sign} for name in names])
             chance = models.value.chance(states) - models.value.chance(state)[0]
             gain = sign * chance
             cash = context.gold_estimate.left(0, slot, now + 1) - held.spent
-            lines = recommend.item_lines(context, models, row, slot, "value")
+            lines = buying.item_lines(context, models, row, slot, "value")
             found = [context.outline["match_id"]]
             for allowed in (np.ones(len(keys), bool), cost <= max(cash, cost.min())):
                 best = int(np.argmax(np.where(allowed, gain, -np.inf)))
