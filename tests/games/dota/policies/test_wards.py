@@ -143,6 +143,27 @@ def test_blurring_keeps_the_sum_and_spreads_evenly(cell, std):
     assert wards.blurred(table, 0.0) is table
 
 
+def test_maps_by_themselves_lean_on_the_side_where_few_wards_were_placed(rows):
+    counts = wards.counted(rows)
+    maps = wards.leaning(counts)
+    assert {name: len(table) for name, table in maps.items()} == wards.SIZES
+    for name, table in maps.items():
+        np.testing.assert_allclose(table.sum(axis=1), 1)
+        empty = counts[name].sum(axis=1) == 0
+        team = np.arange(len(table)) // (len(table) // 2)
+        np.testing.assert_allclose(table[empty], maps["side"][team[empty]])
+    soft = wards.blurred(counts["side"], wards.SOFT)
+    number = soft.sum(axis=1, keepdims=True)
+    even = wards.OF_ALL / SIZE
+    np.testing.assert_allclose(maps["side"], (soft + even) / (number + wards.OF_ALL))
+
+
+@pytest.mark.parametrize(("t", "stage"), [(-90, 0), (-30, 1), (0, 2), (59, 3), (60, 4), (9000, 17)])
+def test_a_stage_begins_with_its_second(rows, t, stage):
+    here = replace(rows.where(np.arange(2)), t=np.full(2, t), team=np.array([0, 1]))
+    assert wards.conditions(here)["side, stage"].tolist() == [stage, 18 + stage]
+
+
 def test_the_weights_cannot_be_bettered_by_moving_any(rows, sharp):
     train, val = rows.where(rows.match_id % 2 == 0), rows.where(rows.match_id % 2 == 1)
     spots = wards.fit(train, val, rounds=400)

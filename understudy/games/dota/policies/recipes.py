@@ -359,7 +359,7 @@ def _short(counts: Floats) -> "np.ndarray[Any, np.dtype[np.uint16]]":
 def load_wards(path: Path) -> dict[str, ward_fates.WardModel]:
     """What `save_wards` wrote, by kind."""
     arrays = _arrays(path, "wards")
-    if "obs_near" not in arrays:
+    if "obs_near" not in arrays or len(arrays["obs_near"]) != len(wards.PLAIN):
         raise InputError(f"{path} is of an older make. Train again: understudy train dota wards")
     names = list(wards.counted(_no_wards()))
     models = {}

@@ -2,8 +2,9 @@
 
 The map is cut into cells; each map of the mixture counts placements by side and by something known
 (time, who leads, towers standing), sharp or blurred over neighbouring cells. How much each map is
-believed is fitted by expectation-maximisation on later matches than those counted; so is what the
-side's own wards change about it (`own_wards.py`). Counted are matches on the newest map alone.
+believed is fitted by expectation-maximisation on later matches than those counted; so is what each
+condition by itself and the side's own wards change about it (`own_wards.py`), in a softmax over
+cells. Counted are matches on the newest map alone.
 """
 
 from collections.abc import Mapping
@@ -184,20 +185,41 @@ def standing(
     ]
 
 
+STAGES = np.array(
+    [-30, 0, 30, 60, 120, 180, 240, 300, 420, 600, 900, 1200, 1500, 1800, 2100, 2400, 3000]
+)
+"""Seconds that part a match: often at first, when spots change within a minute."""
+SIZES = {
+    "side": 2,
+    "side, time": 2 * BANDS,
+    "side, time, lead": 6 * BANDS,
+    "side, towers": 14,
+    "side, towers, half": 84,
+    "side, stage": 2 * (len(STAGES) + 1),
+}
+"""How many values each condition has, half of them Radiant's, which come first."""
+
+
 def conditions(rows: Placements) -> dict[str, Ints]:
     """What each kind of map goes by, of each ward."""
     band = np.clip(rows.t // BAND, 0, BANDS - 1)
+    stage = np.searchsorted(STAGES, rows.t, side="right")
     return {
         "side": rows.team,
         "side, time": rows.team * BANDS + band,
         "side, time, lead": (rows.team * BANDS + band) * 3 + rows.ahead,
         "side, towers": rows.team * 7 + rows.towers,
         "side, towers, half": (rows.team * 7 + rows.towers) * 6 + band // 2,
+        "side, stage": rows.team * (len(STAGES) + 1) + stage,
     }
 
 
-BLURS = (0.0, 1.0)
+BLURS = (0.0, 0.6, 1.0, 2.0)
 """Cells over which a map is blurred."""
+SOFT = 0.6
+"""The blur of maps that stand by themselves."""
+OF_SIDE, OF_ALL = 60.0, 20.0
+"""Wards that count for what the side does in general, and for an even map of a side."""
 
 
 @dataclass(frozen=True)
@@ -210,12 +232,17 @@ class WardSpots:
     """One for each map of the mixture, and the last for an even map."""
 
     near: Floats
-    """Weights of the logarithm of the mixture, and of each of `own_wards.COLUMNS`."""
+    """Weights of the logarithm of the mixture, of `own_wards.COLUMNS`, and of each condition."""
 
     @cached_property
     def maps(self) -> dict[tuple[str, float], Floats]:
         """Sharp and blurred."""
         return mixture(self.counts)
+
+    @cached_property
+    def alone(self) -> dict[str, Floats]:
+        """The logarithm of a map for each condition by itself."""
+        return {name: np.log(table) for name, table in leaning(self.counts).items()}
 
     def parts(self, rows: Placements) -> Floats:
         """[P, maps + 1, cells]."""
@@ -225,11 +252,13 @@ class WardSpots:
         return np.stack([*maps, even], axis=1)
 
     def columns(self, rows: Placements) -> Floats:
-        """[P, cells, 1 + own_wards.COLUMNS]: the logarithm of the mixture, and what is near."""
+        """[P, cells, columns]: what `near` weighs, in its order."""
         mixed = np.einsum("m,pmc->pc", self.weights, self.parts(rows))
         near = own_wards.columns(rows.own, rows.other, *_MIDDLES)
         rare = np.log(np.maximum(mixed, RAREST))
-        return np.concatenate([rare[:, :, None], near], axis=2, dtype=np.float32)
+        keys = conditions(rows)
+        alone = np.stack([table[keys[name]] for name, table in self.alone.items()], axis=2)
+        return np.concatenate([rare[:, :, None], near, alone], axis=2, dtype=np.float32)
 
     def chances(self, rows: Placements, near: Floats | None = None) -> Floats:
         """[P, cells]; `near` in place of its own."""
@@ -243,17 +272,15 @@ CHUNK = 500
 RAREST = 1e-12
 """The least chance that a mixture gives a cell."""
 _MIDDLES = tuple(np.array(part) for part in zip(*map(centre_of, range(SIZE)), strict=True))
-PLAIN = np.array([1.0] + [0.0] * len(own_wards.COLUMNS))
+PLAIN = np.array([1.0] + [0.0] * (len(own_wards.COLUMNS) + len(SIZES)))
 """The mixture as it is."""
 
 
 def counted(rows: Placements) -> dict[str, Floats]:
     """[values of the condition, cells]: wards placed, by condition."""
-    sizes = {"side": 2, "side, time": 2 * BANDS, "side, time, lead": 6 * BANDS}
-    sizes |= {"side, towers": 14, "side, towers, half": 84}
     counts = {}
     for name, keys in conditions(rows).items():
-        table = np.bincount(keys * SIZE + rows.cell, minlength=sizes[name] * SIZE)
+        table = np.bincount(keys * SIZE + rows.cell, minlength=SIZES[name] * SIZE)
         counts[name] = table.astype(np.float64).reshape(-1, SIZE)
     return counts
 
@@ -267,6 +294,22 @@ def mixture(counts: Mapping[str, Floats]) -> dict[tuple[str, float], Floats]:
             total = soft.sum(axis=1, keepdims=True)
             maps[name, blur] = np.where(total > 0, soft / np.maximum(total, 1e-12), 1 / SIZE)
     return maps
+
+
+def leaning(counts: Mapping[str, Floats]) -> dict[str, Floats]:
+    """A soft map for each condition; where few wards were placed it leans on the side's."""
+    soft = {name: blurred(table, SOFT) for name, table in counts.items()}
+    side = _leant(soft["side"], np.full(SIZE, 1 / SIZE), OF_ALL)
+    maps = {}
+    for name, table in soft.items():
+        team = np.arange(len(table)) // (len(table) // 2)
+        maps[name] = side if name == "side" else _leant(table, side[team], OF_SIDE)
+    return maps
+
+
+def _leant(table: Floats, usual: Floats, wards: float) -> Floats:
+    """Counts as shares, with so many wards placed as usual beside them."""
+    return (table + wards * usual) / (table.sum(axis=1, keepdims=True) + wards)
 
 
 def blurred(table: Floats, std: float) -> Floats:
