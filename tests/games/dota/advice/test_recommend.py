@@ -111,13 +111,13 @@ def test_nobody_is_advised_a_second_pair_of_boots(match, models):
 def test_the_next_part_is_what_can_be_paid_and_then_what_others_buy():
     likely = np.zeros(len(item_keys()))
     likely[item_index()["mithril_hammer"]] = 0.5
-    parts = ["ogre_axe", "mithril_hammer", "recipe_black_king_bar"]
+    parts = {"ogre_axe": 1000.0, "mithril_hammer": 1600.0, "recipe_black_king_bar": 1450.0}
     assert buying.next_part(parts, 2000, likely) == "mithril_hammer"
     assert buying.next_part(parts, 1500, likely) == "recipe_black_king_bar"  # the dearest payable
     assert buying.next_part(parts, 1000, likely) == "ogre_axe"
     assert buying.next_part(parts, 0, likely) == "mithril_hammer"
     assert buying.part_name("recipe_black_king_bar") == "Black King Bar recipe"
-    assert buying.next_part([], 0, likely) == ""
+    assert buying.next_part({}, 0, likely) == ""
 
 
 def test_spots_are_apart_named_and_scored_by_themselves(match, models):

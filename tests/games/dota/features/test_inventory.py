@@ -18,14 +18,45 @@ from understudy.games.dota.features.inventory import (
 )
 
 
-def test_parts_and_recipe_pay_for_the_whole():
+@pytest.mark.parametrize("earlier", [False, True])
+def test_parts_and_recipe_pay_for_the_whole(earlier):
     known = facts.items()
-    for key, parts in needs().items():
+    for key, parts in needs(earlier).items():
         assert sum(cost for _, cost in parts) >= known[key].cost, key
         recipe = [cost for part, cost in parts if part == f"recipe_{key}"]
         assert all(cost > 0 for cost in recipe) and len(recipe) <= 1
         if recipe:
             assert sum(cost for _, cost in parts) == known[key].cost, key
+
+
+def test_a_match_of_an_earlier_patch_builds_from_the_parts_of_its_time():
+    assert facts.made_of(False)["orchid"] == ("oblivion_staff", "claymore")
+    assert facts.made_of(True)["orchid"] == ("oblivion_staff", "cornucopia")
+    assert facts.made_of(True)["manta"] == facts.made_of(False)["manta"]  # the same in both
+    then, now = Inventory(earlier=True), Inventory()
+    for key in ("oblivion_staff", "cornucopia"):
+        then.add(key)
+        now.add(key)
+    number = item_keys().index("orchid")
+    share = 1 - then.still_takes("orchid")[0] / inventory.costs(earlier=True)[number]
+    assert then.still_takes("orchid")[1] == ["orchid", "recipe_orchid"]
+    assert then.progress[number] == pytest.approx(share) and share > now.progress[number]
+    then.add("orchid")
+    assert not then.loose["cornucopia"]
+    now.add("orchid")
+    assert now.loose["cornucopia"] == 1
+    cornucopia = item_keys().index("cornucopia")
+    assert inventory.goes_into(earlier=True)[number, cornucopia] == 1
+    assert not inventory.goes_into()[:, cornucopia].any()
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_what_is_begun_is_paid_for_in_shares(earlier):
+    held = Inventory(earlier)
+    for key, parts in needs(earlier).items():
+        for part, _ in parts[:1]:
+            held.add(part)
+        assert held.progress.min() >= 0 and held.progress.max() <= 1, key
 
 
 def test_depth_is_one_more_than_that_of_the_deepest_part():

@@ -81,6 +81,7 @@ def usual_buys(count, seed=0):
         rank=np.zeros(count, np.int64),
         mates=np.zeros((count, size), np.int64),
         foes=np.zeros((count, size), np.int64),
+        earlier=np.zeros(count, bool),
     )
 
 

@@ -17,7 +17,6 @@ from understudy.games.dota.advice import candidates
 from understudy.games.dota.advice.match_context import MatchContext, Models
 from understudy.games.dota.features.inventory import (
     Inventory,
-    depth,
     item_index,
     item_keys,
     needs,
@@ -81,10 +80,10 @@ def as_columns(delta: ValueDelta) -> dict[str, Any]:
 
 def held_at(context: MatchContext, slot: int, now: int) -> Inventory:
     """What a player has bought by a second."""
-    held, bought = Inventory(), context.timeline.events["purchase"]
+    held, bought = Inventory(context.earlier), context.timeline.events["purchase"]
     mine = (bought.slot == slot) & (bought.t <= now)
     things = zip(bought.t[mine].tolist(), bought.key.filter(mine).to_pylist(), strict=True)
-    for _, key in sorted(things, key=lambda thing: (thing[0], depth(thing[1]))):
+    for _, key in purchases.in_order(things, context.earlier):
         held.add(key)
     return held
 
@@ -103,13 +102,15 @@ def _paying(
     choice: candidates.ItemChoice, held: Inventory, cash: float, pace: float, likely: Floats
 ) -> dict[str, Any]:
     """Gold still to pay, what of it is not at hand, parts to buy, the next of them, and when."""
-    missing = [key for key in held.still_takes(choice.key)[1] if key not in needs()]
+    parted = needs(held.earlier)
+    missing = [key for key in held.still_takes(choice.key)[1] if key not in parted]
+    prices = {key: _price(key, held.earlier) for key in missing}
     parts = [
-        {"item": part_name(key), "key": key, "cost": round(_price(key)), "count": count}
+        {"item": part_name(key), "key": key, "cost": round(prices[key]), "count": count}
         for key, count in Counter(missing).items()
     ]
     short = max(0.0, choice.left - cash)
-    first = next_part(missing, cash, likely)
+    first = next_part(prices, cash, likely)
     following = part_name(first) if first else ""
     if not short:
         why = "all parts are there" if not parts else "can be paid now"
@@ -124,8 +125,8 @@ def _paying(
         "affordable": not short,
         "parts": parts,
         "next": following,
-        "next_cost": round(_price(first)) if first else 0,
-        "next_affordable": bool(first) and _price(first) <= cash,
+        "next_cost": round(prices[first]) if first else 0,
+        "next_affordable": bool(first) and prices[first] <= cash,
         "why": why,
     }
 
@@ -138,25 +139,26 @@ def with_cash(line: dict[str, Any], cash: int) -> dict[str, Any]:
     return {**line, **paying, "next_affordable": line["next_cost"] <= cash}
 
 
-def next_part(missing: list[str], cash: float, likely: Floats) -> str:
+def next_part(prices: Mapping[str, float], cash: float, likely: Floats) -> str:
     """The part to buy first: what can be paid before what cannot, then what others buy next."""
 
     def rank(key: str) -> tuple[bool, float, float]:
         number = item_index().get(key)
         chance = 0.0 if number is None else float(likely[number])
-        return _price(key) > cash, -chance, -_price(key)
+        return prices[key] > cash, -chance, -prices[key]
 
-    return min(missing, key=rank) if missing else ""
+    return min(prices, key=rank) if prices else ""
 
 
 @cache
-def _recipes() -> dict[str, float]:
+def _recipes(earlier: bool) -> dict[str, float]:
     """What each recipe costs: the rest of what it makes."""
-    return {part: cost for parts in needs().values() for part, cost in parts if "recipe_" in part}
+    parted = needs(earlier).values()
+    return {part: cost for parts in parted for part, cost in parts if "recipe_" in part}
 
 
-def _price(key: str) -> float:
-    return _recipes().get(key) or float(facts.items()[key].cost)
+def _price(key: str, earlier: bool) -> float:
+    return _recipes(earlier).get(key) or float(facts.items()[key].cost)
 
 
 def part_name(key: str) -> str:
@@ -195,4 +197,5 @@ def _decision(
         rank=one + rank,
         mates=mates[None],
         foes=foes[None],
+        earlier=np.array([context.earlier]),
     )

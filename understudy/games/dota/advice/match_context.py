@@ -82,6 +82,11 @@ class MatchContext:
         """7.38 and the like."""
         return facts.patch_name(self.outline["patch"])
 
+    @property
+    def earlier(self) -> bool:
+        """Are items made of the parts of earlier patches?"""
+        return bool(self.outline["patch"] <= facts.EARLIER)
+
     @cached_property
     def timeline(self) -> Timeline:
         """Minute by minute."""

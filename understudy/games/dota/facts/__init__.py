@@ -1,7 +1,9 @@
 """Facts about heroes, items, patches and places, as small tables beside this file.
 
 Source: `dotaconstants` 10.8.0 of the OpenDota project (MIT licence), which reads the game's own
-files; `make.py` made them. Patches go up to 7.41; costs are those of 7.41.
+files; `make.py` made them. Patches go up to 7.41; costs and parts are those of 7.41.
+`earlier_parts.csv` is ours: what 25 items were made of in 7.38, read from what was bought before
+them in nine of ten recorded matches or more.
 `places.csv` is ours: about where things are on the map from 7.38 on.
 """
 
@@ -66,6 +68,18 @@ def items() -> dict[str, Item]:
         )
         for row in _rows("items.csv")
     }
+
+
+EARLIER = 58
+"""The last patch of `earlier_parts.csv`: 7.39, of which we know no recordings, is taken as 7.38."""
+
+
+@cache
+def made_of(earlier: bool) -> dict[str, tuple[str, ...]]:
+    """The parts of each item that is put together: today's, or those up to EARLIER."""
+    parts = {key: item.components for key, item in items().items() if item.components}
+    then = {row["key"]: tuple(row["components"].split()) for row in _rows("earlier_parts.csv")}
+    return parts | then if earlier else parts
 
 
 @cache

@@ -1,8 +1,8 @@
 """What a player has bought and can still pay: parts at hand, what an item still takes, gold.
 
 A thing put together takes its parts away, so that an axe inside one item does not count towards
-another. Costs and parts are those of `facts`; where an older patch built an item from other parts,
-what it still takes is a little off.
+another. Costs are those of `facts`, of the newest patch, and so a little off for older matches;
+parts are today's or, where `earlier`, those up to `facts.EARLIER`.
 """
 
 from functools import cache
@@ -36,49 +36,57 @@ def item_index() -> dict[str, int]:
 
 
 @cache
-def costs() -> Floats:
-    """[I]: gold."""
-    return np.array([float(facts.items()[key].cost) for key in item_keys()])
+def costs(earlier: bool = False) -> Floats:
+    """[I]: gold; never less than all parts."""
+    parts = {key: sum(cost for _, cost in of) for key, of in needs(earlier).items()}
+    return np.array([float(parts.get(key, facts.items()[key].cost)) for key in item_keys()])
 
 
 @cache
-def needs() -> dict[str, tuple[tuple[str, float], ...]]:
+def needs(earlier: bool = False) -> dict[str, tuple[tuple[str, float], ...]]:
     """For each thing put together: its parts and its recipe, with what each costs."""
-    known = facts.items()
-    needed = {}
-    for key, item in known.items():
-        if item.components:
-            parts = [(part, float(known[part].cost)) for part in item.components]
-            if (rest := item.cost - sum(cost for _, cost in parts)) > 0:
+    known, made_of = facts.items(), facts.made_of(earlier)
+    needed: dict[str, tuple[tuple[str, float], ...]] = {}
+
+    def price(key: str) -> float:  # a part may itself cost more than the newest patch says
+        return sum(cost for _, cost in of(key)) if key in made_of else float(known[key].cost)
+
+    def of(key: str) -> tuple[tuple[str, float], ...]:
+        if key not in needed:
+            parts = [(part, price(part)) for part in made_of[key]]
+            if (rest := known[key].cost - sum(cost for _, cost in parts)) > 0:
                 parts.append((f"recipe_{key}", rest))
             needed[key] = tuple(parts)
-    return needed
+        return needed[key]
+
+    return {key: of(key) for key in made_of}
 
 
 @cache
-def goes_into() -> Floats:
+def goes_into(earlier: bool = False) -> Floats:
     """[I, I]: 1 where the item of a row takes that of a column, however deep."""
     table = np.zeros((len(item_keys()), len(item_keys())))
-    for part, wholes in _built_from().items():
+    for part, wholes in _built_from(earlier).items():
         if part in item_index():
             table[[item_index()[whole] for whole in wholes], item_index()[part]] = 1
     return table
 
 
 @cache
-def depth(key: str) -> int:
+def depth(key: str, earlier: bool = False) -> int:
     """0 for what is bought as it is, more for what is put together: the order of one second."""
-    return 1 + max(depth(part) for part, _ in needs()[key]) if key in needs() else 0
+    parts = needs(earlier).get(key, ())
+    return 1 + max(depth(part, earlier) for part, _ in parts) if parts else 0
 
 
 @cache
-def _built_from() -> dict[str, frozenset[str]]:
+def _built_from(earlier: bool) -> dict[str, frozenset[str]]:
     """For each part, the items of `item_keys()` that it goes into, however deep."""
     into: dict[str, set[str]] = {}
     for key in item_keys():
         waiting = [key]
         while waiting:
-            for part, _ in needs().get(waiting.pop(), ()):
+            for part, _ in needs(earlier).get(waiting.pop(), ()):
                 into.setdefault(part, set()).add(key)
                 waiting.append(part)
     return {part: frozenset(keys) for part, keys in into.items()}
@@ -87,7 +95,9 @@ def _built_from() -> dict[str, frozenset[str]]:
 class Inventory:
     """What a player has bought, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, earlier: bool = False) -> None:
+        self.earlier = earlier
+        """Are parts those up to `facts.EARLIER`?"""
         size = len(item_keys())
         self.owned, self._progress = np.zeros(size, bool), np.zeros(size)
         self._missing: dict[int, list[int]] = {}
@@ -103,7 +113,7 @@ class Inventory:
         for key in self._stale:
             number = item_index()[key]
             gold, bought = self.still_takes(key)
-            self._progress[number] = 1 - gold / costs()[number]
+            self._progress[number] = 1 - gold / costs(self.earlier)[number]
             self._missing[number] = [item_index()[k] for k in bought[1:] if k in item_index()]
         self._stale.clear()
         return self._progress
@@ -121,8 +131,8 @@ class Inventory:
         """One purchase; an item of a later patch changes nothing."""
         if key not in facts.items():
             return
-        into = _built_from()
-        if (parts := needs().get(key)) is None:
+        into = _built_from(self.earlier)
+        if (parts := needs(self.earlier).get(key)) is None:
             self.spent += facts.items()[key].cost
         else:  # paid part by part
             for part, _ in parts:
@@ -139,7 +149,7 @@ class Inventory:
         """Gold left to pay for an item, and everything that is bought with it, itself included."""
         gold, bought = 0.0, [key]
         used: dict[str, int] = {}  # parts at hand that are spoken for: each counts once
-        parts, loose = needs(), self.loose
+        parts, loose = needs(self.earlier), self.loose
         waiting = [(key, float(facts.items()[key].cost))]
         while waiting:
             whole, cost = waiting.pop()

@@ -45,7 +45,9 @@ class _Told:
         table = context.tables["events"].to_pylist()
         names = ("t", "slot_idx", "team", "event_type", "key", "target")
         self.events = [tuple(row[name] for name in names) for row in table]
-        self.events.sort(key=lambda e: (e[0], depth(e[4]) if e[3] == "purchase" else 0))
+        self.events.sort(
+            key=lambda e: (e[0], depth(e[4], context.earlier) if e[3] == "purchase" else 0)
+        )
         self._next, self.clock = 0, 0
         kills = context.timeline.events["kill"]
         slots = victims(context.timeline).tolist()
@@ -59,7 +61,7 @@ class _Told:
         self._kills = [Counter[int]() for _ in range(10)]
         self._score, self._count = [0, 0], [0] * 10
         self._deaths, self._bought_back = [0] * 10, dict[int, int]()
-        self._held = [Inventory() for _ in range(10)]
+        self._held = [Inventory(context.earlier) for _ in range(10)]
         self._fallen, self._news = set[str](), list[dict[str, Any]]()
 
     def until(self, clock: int) -> None:

@@ -125,12 +125,13 @@ def columns(frequencies: FrequencyTables, rows: Decisions) -> Floats:
 def _others(rows: Decisions, likely: Floats) -> dict[str, Floats]:
     """What is weighed beside frequencies; `likely` is how likely each item is for such a hero."""
     # Gold: what the parts at hand have not paid for, less the cash.
-    left, cash = costs() * (1 - rows.progress), rows.cash[:, None]
-    dear, whole = costs() / 1000, completed().astype(np.float64)
+    cost = np.stack([costs(), costs(earlier=True)])[rows.earlier.astype(int)]
+    left, cash = cost * (1 - rows.progress), rows.cash[:, None]
+    dear, whole = cost / 1000, completed().astype(np.float64)
     minutes = np.minimum(rows.t[:, None] / 600, 5.0)
     open_to = likely * ~rows.owned
     # A part is as likely as what takes it; where something is begun, as that which lacks it.
-    as_part, begun = open_to @ goes_into(), (open_to * rows.progress) @ goes_into()
+    as_part, begun = _of_parts(open_to, rows), _of_parts(open_to * rows.progress, rows)
     return {
         "parts bought": rows.progress,
         "all parts bought": (rows.progress > 0.99).astype(float),
@@ -148,6 +149,15 @@ def _others(rows: Decisions, likely: Floats) -> dict[str, Floats]:
         "put together by time": whole * minutes,
         "cost by cash": dear * np.clip(cash / 1000, -1, 4),
     }
+
+
+def _of_parts(wholes: Floats, rows: Decisions) -> Floats:
+    """[D, I]: what is said of items, summed for each part that goes into them."""
+    found = np.empty_like(wholes)
+    for earlier in (False, True):
+        chosen = rows.earlier == earlier
+        found[chosen] = wholes[chosen] @ goes_into(earlier)
+    return found
 
 
 SLACK = 100  # gold; the estimate of cash is no better than this

@@ -4,7 +4,7 @@ A decision knows only purchases of strictly earlier seconds: an item that is put
 in the same second as its last part, and would otherwise be given away.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -56,6 +56,8 @@ class Decisions:
     """[D, I]: how many others of its side have bought each."""
     foes: Counts
     """[D, I]: how many of the other side have."""
+    earlier: Bools
+    """Are items made of the parts of earlier patches (`facts.made_of`)?"""
 
     def __len__(self) -> int:
         return len(self.chosen)
@@ -85,7 +87,10 @@ def decisions(recordings: Mapping[str, pa.Table]) -> Decisions:
     )
     gold_estimate = GoldEstimate(match)
     owners = Owners(match)
-    rows = [row for player in _players(match) for row in _of_one(gold_estimate, owners, *player)]
+    patches = dict(zip(matches["match_id"].to_pylist(), matches["patch"].to_pylist(), strict=True))
+    then = np.array([patches[n] <= facts.EARLIER for n in match.match_id.tolist()], bool)
+    players = _players(match, then)
+    rows = [row for player in players for row in _of_one(gold_estimate, owners, *player)]
     columns = list(zip(*rows, strict=True)) or [()] * 13
     which, slot, t, chosen, last, before, owned, progress, wanted, cash, *rest = columns
     rank, mates, foes = rest
@@ -109,6 +114,7 @@ def decisions(recordings: Mapping[str, pa.Table]) -> Decisions:
         rank=np.array(rank, np.int64),
         mates=np.array(mates, np.int8).reshape(-1, size),
         foes=np.array(foes, np.int8).reshape(-1, size),
+        earlier=then[index],
     )
 
 
@@ -144,8 +150,10 @@ class Owners:
         return int((gold > gold[slot % 5]).sum()), own, foes
 
 
-def _players(match: Timeline) -> Iterator[tuple[int, int, list[tuple[int, str]]]]:
-    """(match, slot, what was bought when) of everybody who bought anything."""
+def _players(
+    match: Timeline, earlier: Bools
+) -> Iterator[tuple[int, int, Inventory, list[tuple[int, str]]]]:
+    """(match, slot, nothing held yet, what was bought when) of everybody who bought anything."""
     bought = match.events["purchase"]
     lists: dict[tuple[int, int], list[tuple[int, str]]] = {}
     for which, slot, t, key in zip(
@@ -157,7 +165,13 @@ def _players(match: Timeline) -> Iterator[tuple[int, int, list[tuple[int, str]]]
     ):
         lists.setdefault((which, slot), []).append((t, key))
     for (which, slot), things in lists.items():
-        yield which, slot, sorted(things, key=lambda thing: (thing[0], depth(thing[1]), thing[1]))
+        held = Inventory(bool(earlier[which]))
+        yield which, slot, held, in_order(things, held.earlier)
+
+
+def in_order(things: Iterable[tuple[int, str]], earlier: bool) -> list[tuple[int, str]]:
+    """By time; of one second, parts before what they go into."""
+    return sorted(things, key=lambda thing: (thing[0], depth(thing[1], earlier), thing[1]))
 
 
 def _of_one(
@@ -165,9 +179,10 @@ def _of_one(
     owners: Owners,
     which: int,
     slot: int,
+    held: Inventory,
     things: list[tuple[int, str]],
 ) -> Iterator[tuple[Any, ...]]:
-    held, waiting = Inventory(), list[str]()
+    waiting = list[str]()
     now = None
     for t, key in things:
         if t != now:  # only now is what was bought in the second before known
@@ -198,7 +213,8 @@ def ends(rows: Decisions) -> Bools:
     bought, soon = np.zeros(len(item_keys())), np.zeros(len(item_keys()))
     for player in _by_player(rows):
         chosen, t = rows.chosen[player], rows.t[player]
-        into = goes_into()[np.ix_(chosen, chosen)].T > 0  # [part, whole]
+        takes = goes_into(bool(rows.earlier[player[0]]))
+        into = takes[np.ix_(chosen, chosen)].T > 0  # [part, whole]
         after = (t[None, :] >= t[:, None]) & (t[None, :] <= t[:, None] + BUILT)
         np.add.at(bought, chosen, 1)
         np.add.at(soon, chosen, (into & after).any(axis=1))
