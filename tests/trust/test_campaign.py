@@ -243,6 +243,15 @@ def test_a_worker_is_killed_and_not_its_command():
     assert (done.code, done.bereft) == (0, False)
 
 
+def test_ctrl_c_is_heard_though_the_campaign_is_in_the_background():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        done = run_command(lambda: time.sleep(20), [], kill=Kill(signal.SIGINT, 0.3, "first"))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (done.code, done.err) == (-signal.SIGINT, "")
+
+
 def test_a_disk_is_read_only_or_full_for_one_process_alone(tmp_path):
     if run_command(disks._own_mounts, []).code:
         pytest.skip("no file systems of one's own here")

@@ -108,7 +108,7 @@ def _be_the_command(
     code = 70
     try:
         os.setsid()
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # it may be ignored, in the background
         for number, file in enumerate((os.open(os.devnull, os.O_RDONLY), *files)):
             os.dup2(file, number)
         sys.stdout, sys.stderr = (os.fdopen(n, "w", closefd=False) for n in (1, 2))
