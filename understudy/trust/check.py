@@ -268,6 +268,8 @@ def _unfit(run: Run, folder: Path) -> Iterator[Finding]:
     facts = manifest.get("facts", {})
     if manifest["stage"] in ("record", "compete", "compact"):
         yield from _recorded(game, folder, facts)
+        if isinstance(lines := facts.get("trace"), int):
+            yield from _counted(run.trace, lines)
     elif manifest["stage"] == "encode":
         yield from _encoded(game, run, folder, facts)
     elif manifest["stage"] in ("train", "tune"):

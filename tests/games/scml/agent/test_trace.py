@@ -387,6 +387,11 @@ def test_the_command_writes_a_trace_beside_its_recording(tmp_path):
     whole = run.trace.read_bytes()
     assert understudy(f"{RECORD} {run.folder} --trace").code == 0
     assert run.trace.read_bytes() == whole  # nothing was left to play
+    assert understudy("check", run.folder).code == 0
+    for damaged in (b"", whole[:-1], whole[: whole.rindex(b"\n", 0, -1) + 1], whole + b"{"):
+        run.trace.write_bytes(damaged)
+        assert f"damaged: {run.trace}" in understudy("check", run.folder).out
+    run.trace.write_bytes(whole)
 
     found = read_trace(run.trace)
     recorded, unknown = deals_of(run, found)

@@ -121,6 +121,7 @@ def _prepare(tournament: "Tournament", trace: bool) -> None:
 
 def _play(run: "Run", planned: "Schedule", working: Working) -> int:
     """Have the worlds played; how many there are."""
+    from understudy.data.runs import finish, read_manifest
     from understudy.games.scml.tournament.tracing import tidy_trace
     from understudy.pipeline import record as record_stage
 
@@ -128,7 +129,10 @@ def _play(run: "Run", planned: "Schedule", working: Working) -> int:
         run.trace.unlink(missing_ok=True)  # it tells of the worlds that are deleted
     total = record_stage.record(load("scml"), run, planned, **working.settings(LIMIT))
     worlds = [world.match for _, plans in sorted(planned.fixtures.items()) for world in plans]
-    tidy_trace(run.trace, worlds)
+    if lines := tidy_trace(run.trace, worlds):
+        about = read_manifest(run.recordings)
+        assert about is not None
+        finish(run.recordings, **{**about["facts"], "trace": lines})
     return total
 
 

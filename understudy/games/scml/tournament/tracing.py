@@ -53,14 +53,16 @@ def trace_others(
             append(plan.trace, decided)
 
 
-def tidy_trace(path: Path, matches: Sequence[str]) -> None:
+def tidy_trace(path: Path, matches: Sequence[str]) -> int:
     """Put the worlds of a trace in order, and drop what is left of attempts that were killed.
+
+    How many lines it has then.
 
     Of a world that was begun again only the last beginning counts, and a line that was not
     finished is gone: so the file is the same whoever played it, and however often it was stopped.
     """
     if not path.is_file():
-        return
+        return 0
     lines = list[tuple[str, str, bytes]]()
     first = dict[tuple[str, str], int]()
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
@@ -77,3 +79,4 @@ def tidy_trace(path: Path, matches: Sequence[str]) -> None:
     order = {match: number for number, match in enumerate(matches)}
     kept.sort(key=lambda one: order.get(one[0], len(order)))  # stable: within a world as it was
     write_bytes(path, b"".join(line for _, line in kept))
+    return len(kept)
