@@ -43,6 +43,7 @@ SMALL = OnlineSettings(
     snapshot_every=1,
     most_past=2,
     choosing=6,
+    averaging=0.75,
 )
 
 
@@ -89,6 +90,10 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) 
             weights(tmp_path / f / "models/online/stages" / f"{name}.safetensors") for f in "ab"
         )
         assert all(np.array_equal(one[key], other[key]) for key in one)
+    mean, other = (
+        weights(tmp_path / f / "models/online/stages/averaged.safetensors") for f in "ab"
+    )
+    assert all(np.array_equal(mean[key], other[key]) for key in mean)
     start = weights(SHIPPED)
     moved = {key.split(".")[0] for key in start if not np.array_equal(start[key], one[key])}
     assert moved == {"l2", "l3", "l4"}
@@ -206,6 +211,32 @@ def test_iterations_are_shared_out_as_the_stages_are() -> None:
     assert [stage.iterations for stage in long.lasting(3).stages] == [1, 1, 1]
     with pytest.raises(InputError, match="3 stages need as many"):
         long.lasting(2)
+
+
+def test_steps_get_smaller_until_a_stage_ends() -> None:
+    falling = Rates(learning_rates={"l3": 1e-3, "l4": 2e-3}, rate_end=0.2)
+    stages = (Stage(name="a", iterations=2, rates=falling), *SMALL.stages)
+    settings = replace(SMALL, stages=stages, critic_first=1)
+    assert settings.rates_at(0).learning_rates == {}  # the critic learns alone
+    assert settings.rates_at(1).learning_rates == pytest.approx({"l3": 0.6e-3, "l4": 1.2e-3})
+    assert settings.rates_at(2) == SMALL.stages[0].rates
+    assert falling.at(1.0).learning_rates == pytest.approx({"l3": 0.2e-3, "l4": 0.4e-3})
+
+
+def test_the_mean_follows_the_weights_and_is_compared_with_the_stages(tmp_path: Path) -> None:
+    training = OnlineTraining(SMALL, START, job(tmp_path))
+    first = training.mean["l3"]["response.bias"].copy()
+    with torch.no_grad():
+        training.learner.player.l3.response.bias += 1.0
+    wanted = first
+    for _ in range(2):
+        training._average()
+        wanted = wanted + 0.25 * (first + 1.0 - wanted)
+    np.testing.assert_allclose(training.mean["l3"]["response.bias"], wanted, rtol=1e-6)
+    for layer, name in (("l4", "each.0.bias"), ("l3", "torso.0.weight")):  # these have not moved
+        assert np.array_equal(training.mean[layer][name], START.layers[layer][name])
+    found = OnlineTraining(SMALL.lasting(2), START, job(tmp_path)).run()
+    assert list(found["stages"]) == ["start", "l4", "all", "averaged"]
 
 
 def test_a_missing_start_names_the_cure(tmp_path: Path) -> None:
