@@ -8,7 +8,7 @@ from understudy.games.scml.batch.setup import Seat, set_seats
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.domain import NUM_GOALS
 from understudy.games.scml.learning.online.booked import booked
-from understudy.games.scml.learning.online.returns import targets
+from understudy.games.scml.learning.online.returns import explained, targets
 from understudy.games.scml.learning.online.rollout_buffer import Played
 from understudy.games.scml.view import inputs
 
@@ -83,6 +83,15 @@ def test_without_ratios_it_is_generalised_advantage_estimation() -> None:
     wanted = [sum(0.6**k * error[t + k] for k in range(6 - t)) for t in range(6)]
     found = targets(some, some.booked, final, value, np.zeros(6), 0.6) - value
     np.testing.assert_allclose(found, wanted)
+
+
+def test_what_a_critic_explains_is_told_by_place() -> None:
+    came, level = np.array([1.0, 3.0, 0.0, 4.0]), np.array([0, 0, 2, 2])
+    found = explained(came, np.array([1.0, 3.0, 2.0, 2.0]), level)
+    assert found["critic_explains/first"] == 1.0
+    assert found["critic_explains/last"] == 0.0  # it says the mean
+    assert found["critic_explains"] == pytest.approx(1 - 2.0 / came.var())
+    assert "critic_explains/middle" not in found
 
 
 def test_any_potential_leaves_the_order_of_courses_as_it_is() -> None:

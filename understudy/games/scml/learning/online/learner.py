@@ -34,7 +34,7 @@ from understudy.games.scml.learning.online.player import (
     Turns,
     divergence,
 )
-from understudy.games.scml.learning.online.returns import targets
+from understudy.games.scml.learning.online.returns import explained, targets
 from understudy.games.scml.learning.online.rollout import Rollout
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
@@ -166,7 +166,7 @@ class Learner:
             self.critic.measure(self._there(played.final - worth), seen.group)
             self._has_measured = True
         value = self._values(seen)
-        metrics = {"critic_explains": _explained(played.final - worth, value)}
+        metrics = explained(played.final - worth, value, played.level)
         if rates.learning_rates:
             guided = self._guided(rollouts) if rates.guide_weight else None
             if guided is not None:
@@ -391,8 +391,3 @@ def normalised(advantage: Floats, group: Ints) -> Floats:
             chosen = advantage[some]
             found[some] = (chosen - chosen.mean()) / (chosen.std() + 1e-8)
     return found
-
-
-def _explained(target: Floats, value: Floats) -> float:
-    """Share of the targets' variance that the critic predicted."""
-    return float(1 - (target - value).var() / max(target.var(), 1e-12))

@@ -13,6 +13,7 @@ from understudy.data.arrays import Floats, Ints
 from understudy.games.scml.learning.online.experience import Course
 from understudy.games.scml.learning.online.kernels import kernel
 from understudy.games.scml.learning.online.rollout_buffer import Played
+from understudy.games.scml.players.steward_numbers import PLACES
 
 
 def chains(played: Played | Course) -> tuple[Ints, Ints]:
@@ -54,3 +55,14 @@ def follow_back(order, first, stops, worth, final, value, log_ratio, lambda_, ou
             out[here] = ahead - worth[here] + rest
             trusted = lambda_ * math.exp(min(log_ratio[here], 0.0))
             ahead, rest = worth[here], value[here] + trusted * (out[here] - value[here])
+
+
+def explained(came: Floats, value: Floats, level: Ints) -> dict[str, float]:
+    """Share of the variance of what came that the critic had predicted, over all and by place."""
+    some = {"critic_explains": np.ones(len(level), np.bool_)}
+    some |= {f"critic_explains/{name}": level == place for place, name in enumerate(PLACES)}
+    return {
+        name: float(1 - (came - value)[rows].var() / max(came[rows].var(), 1e-12))
+        for name, rows in some.items()
+        if rows.any()
+    }
