@@ -3,7 +3,7 @@
 import pytest
 
 from understudy.data.files import digest
-from understudy.data.players import PlayerRef, weights_digest
+from understudy.data.players import Mixture, PlayerRef, code_stamps, weights_digest
 from understudy.errors import InputError
 
 
@@ -41,3 +41,27 @@ def test_missing_weights_are_told_in_the_callers_words(tmp_path):
         weights_digest(player)
     with pytest.raises(InputError, match=f"^a in {tmp_path} is gone$"):
         weights_digest(player, "{name} in {folder} is gone")
+
+
+def test_what_stands_for_a_mixture_changes_with_any_weights_and_any_share(tmp_path):
+    folders = [tmp_path / name for name in "ab"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "weights.safetensors").write_text(folder.name)
+    one, other = (PlayerRef(folder.name, folder) for folder in folders)
+
+    def mixed(*shares):
+        return weights_digest(Mixture("m", tuple(zip((one, other), shares, strict=False))))
+
+    before = mixed(0.5, 0.5)
+    assert before == mixed(0.5, 0.5)
+    scripts = weights_digest(Mixture("m", ((PlayerRef("a"), 0.5), (PlayerRef("c"), 0.5))))
+    assert len({before, mixed(0.4, 0.6), mixed(1.0), scripts}) == 4
+    (folders[1] / "weights.safetensors").write_text("other")
+    assert mixed(0.5, 0.5) != before
+    assert code_stamps([Mixture("m", ((one, 1.0),))]) == {}
+
+
+def test_a_mixture_without_the_weights_of_a_player_is_told(tmp_path):
+    with pytest.raises(InputError, match="holds no weights yet"):
+        weights_digest(Mixture("m", ((PlayerRef("a", tmp_path), 1.0),)))

@@ -21,7 +21,7 @@ from understudy.games.arena import recipes as arena_recipes
 from understudy.league.interface import League
 from understudy.league.rules import Overrides
 from understudy.pipeline.league import compare, league, season_of
-from understudy.pipeline.players import resolve
+from understudy.pipeline.players import contender, resolve
 
 SMALL = {"rounds": 3, "matches": 10, "agent_steps": 60, "exploiter_steps": 50}
 SMALL_RECIPES = {"quick": recipe("quick", **SMALL)}
@@ -96,6 +96,63 @@ def test_the_main_agent_plays_under_its_leagues_name(finished):
         resolve(game, run, "quickk")
     with pytest.raises(InputError, match="no player 'quick/nobody'"):
         resolve(game, run, "quick/nobody")
+
+
+def test_the_mixture_of_a_league_plays_under_its_leagues_name(run):
+    summary = json.loads((run / "leagues/quick/summary.json").read_text())
+    found = contender(games.load("rps"), Run(run), "quick/mixture")
+    assert found.name == "quick-mixture"
+    assert {ref.name: share for ref, share in found.shares} == summary["own_nash"]
+    for ref, _ in found.shares:
+        there = run / "leagues/quick/players" / ref.name
+        assert ref.weights == (there.resolve() if ref.name != "rock" else None)
+    done = understudy("compete rps quick/mixture quick paper --workers 0 --quiet --json --out", run)
+    assert (done.code, done.err) == (0, "")
+    rates = json.loads(done.out)
+    assert {rate["player"] for rate in rates} == {"quick-mixture", "main-003", "paper"}
+
+
+def shares(run, **given):
+    """Another Nash mixture."""
+    path = run / "leagues/quick/summary.json"
+    told = json.loads(path.read_text())
+    told.pop("seal", None)
+    path.write_text(json.dumps(told | given))
+
+
+def test_results_of_a_mixture_are_stale_once_the_league_is_another(run):
+    shares(run, own_nash={"rock": 0.5, "main-003": 0.5})  # a script and a trained one
+    command = "compete rps quick/mixture paper --workers 0 --quiet --out"
+    assert understudy(command, run).code == understudy(command, run).code == 0
+    shares(run, own_nash={"rock": 0.4, "main-003": 0.6})
+    assert_refused(understudy(command, run), "players of quick-mixture was", "--fresh")
+
+
+def test_the_usual_beginning_is_taken_from_the_run(run):
+    shares(run, own_nash={"mine": 1.0})
+    game = games.load("rps")
+    wanted = r"^quick/mixture has a share of mine, .* put its weights into .*models/mine$"
+    with pytest.raises(InputError, match=wanted):
+        contender(game, Run(run), "quick/mixture")
+    (run / "models/mine").mkdir(parents=True)
+    ((ref, _),) = contender(game, Run(run), "quick/mixture").shares
+    assert ref == PlayerRef("mine", (run / "models/mine").resolve())
+
+
+def test_a_mixture_that_cannot_be_had_is_one_line(run, tmp_path):
+    compete = "compete rps quick/mixture paper --workers 0 --out"
+    assert_refused(understudy(compete, tmp_path / "none"), "there is no player 'quick/mixture'")
+    assert_refused(
+        run_league(run, "--name", "next", "--from", "quick/mixture"),
+        "quick/mixture is several players", "Name one here: quick/main-00",
+    )  # fmt: skip
+    member = next(iter(contender(games.load("rps"), Run(run), "quick/mixture").shares))[0]
+    (member.weights / "weights.json").write_text("[0.0, 0.0, 0.0]")
+    assert_refused(understudy(compete, run), f"the weights of {member.name} are damaged")
+    for gone in ("summary.json", "league_state.json"):
+        (run / "leagues/quick" / gone).unlink()
+        words = "the league quick has no mixture yet: run it again, it goes on"
+        assert_refused(understudy(compete, run), words)
 
 
 def test_it_says_how_strong_everybody_is(tmp_path):

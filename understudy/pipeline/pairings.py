@@ -1,11 +1,15 @@
 """Schedules for games of two: who meets whom, each seed twice with sides swapped."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+import numpy as np
+import pyarrow as pa
+
 from understudy.data.manifests import PARTS, Size, cuts
-from understudy.data.players import PlayerRef, code_stamps, weights_digest
+from understudy.data.players import Contender, PlayerRef, code_stamps, weights_digest
 from understudy.data.runs import COMPETE, RECORD
 from understudy.errors import InputError
 from understudy.names import joined
@@ -17,7 +21,7 @@ _SEEDS_PER_PURPOSE = 10**8
 _TO_CHOOSE = 4 * 10**17
 """Beyond all seeds that matches to record or to compete are drawn from."""
 
-Pair = tuple[PlayerRef, PlayerRef]
+Pair = tuple[Contender, Contender]
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,19 @@ class Fixture:
     seeds: tuple[int, ...]
     keep: int | None = None
     """How many of them are recorded in full, the others in outline; None: all."""
+    names: tuple[str, ...] = ()
+    """Of those in whose stead the players were drawn: their results count as theirs."""
+
+    def booked(self, results: pa.Table) -> pa.Table:
+        """What came of it, under these names; recordings go on telling who played."""
+        if not self.names:
+            return results
+        names, slot = np.array(self.names, object), results["slot"].to_numpy()
+        for column, seat in (("player", slot), ("opponent", 1 - slot)):
+            place = results.schema.get_field_index(column)
+            field = results.schema.field(place)
+            results = results.set_column(place, field, pa.array(names[seat], field.type))
+        return results
 
 
 def to_record(
@@ -66,7 +83,7 @@ def to_record(
 
 
 def to_compete(
-    game: Game, refs: Sequence[PlayerRef], *, matches: int, seed: int = 0, keep: int = 3
+    game: Game, refs: Sequence[Contender], *, matches: int, seed: int = 0, keep: int = 3
 ) -> Schedule:
     """Every pair meets; `keep` matches per pair and side are recorded in full, for replays."""
     names = [ref.name for ref in refs]
@@ -78,10 +95,11 @@ def to_compete(
     if matches < 2:
         raise InputError(f"--matches must be at least 2 (a match and its rematch), not {matches}")
     pairs = list(combinations(refs, 2))
-    found, seen = dict[str, Fixture](), set[tuple[PlayerRef, ...]]()
+    found, left = dict[str, Fixture](), dict[tuple[object, ...], int]()
     for key, fixture in fixtures(pairs, matches * len(pairs), seed, COMPETE).items():
-        found[key] = replace(fixture, keep=0 if fixture.players in seen else keep)
-        seen.add(fixture.players)
+        side = fixture.names or fixture.players
+        found[key] = replace(fixture, keep=left.setdefault(side, keep))
+        left[side] = max(left[side] - len(fixture.seeds), 0)
     return Schedule(
         name=joined([*names, matches, seed]),
         settings={
@@ -97,7 +115,7 @@ def to_compete(
 
 
 def to_tune(
-    game: Game, ref: PlayerRef, field: Sequence[PlayerRef], *, matches: int, seed: int = 0
+    game: Game, ref: PlayerRef, field: Sequence[Contender], *, matches: int, seed: int = 0
 ) -> Schedule:
     """One player meets each of a field so often, in matches that serve to choose and nothing else.
 
@@ -141,7 +159,11 @@ def fixtures(
 
 def _both_sides(pair: Pair, matches: int, start: int) -> Iterator[Fixture]:
     rematches = matches // 2 if pair[0] != pair[1] else 0
-    for players, count in ((pair, matches - rematches), (pair[::-1], rematches)):
-        for offset in range(0, count, MATCHES_PER_TASK):
-            end = min(offset + MATCHES_PER_TASK, count)
-            yield Fixture(players, tuple(range(start + offset, start + end)))
+    for both, count in ((pair, matches - rematches), (pair[::-1], rematches)):
+        drawn = defaultdict[tuple[PlayerRef, ...], list[int]](list)
+        for seed in range(start, start + count):
+            drawn[tuple(one.drawn(seed, slot) for slot, one in enumerate(both))].append(seed)
+        names = () if both in drawn else tuple(one.name for one in both)
+        for players, seeds in drawn.items():
+            for at in range(0, len(seeds), MATCHES_PER_TASK):
+                yield Fixture(players, tuple(seeds[at : at + MATCHES_PER_TASK]), names=names)

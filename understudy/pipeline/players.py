@@ -7,11 +7,23 @@ from understudy.data.integrity.json_files import read_json
 from understudy.data.integrity.shapes import LeagueSummary
 from understudy.data.manifests import read_manifest
 from understudy.data.own_code import OwnCode, is_reference, refer, require_name
-from understudy.data.players import PlayerRef
+from understudy.data.players import Contender, Mixture, PlayerRef
 from understudy.data.runs import LeagueFolder, Run
 from understudy.errors import InputError, did_you_mean, some
+from understudy.league.state import check_weights, read_state
 from understudy.names import fault_of, plain_name
 from understudy.pipeline.game import Game
+
+MIXTURE = "mixture"
+"""By LEAGUE/mixture; what a league made itself is called by a learner and a round: `main-003`."""
+
+
+def contender(game: Game, run: Run, name: str) -> Contender:
+    """Who can be drawn or seated for a match: a player by name, or the mixture of a league."""
+    league, _, player = name.partition("/")
+    if player == MIXTURE and league in _leagues(run):
+        return _mixture(game, run, league)
+    return resolve(game, run, name)
 
 
 def resolve(game: Game, run: Run, name: str) -> PlayerRef:
@@ -70,8 +82,14 @@ def of_a_league(run: Run, name: str) -> PlayerRef | None:
     if league not in _leagues(run) or fault_of(player or "main"):
         return None
     folder = LeagueFolder(run.league(league))
+    if player == MIXTURE:
+        there = [f"{league}/{one}" for one in _shares(folder) if folder.player(one).is_dir()]
+        raise InputError(
+            f"{name} is several players, one of whom is drawn for every match of compete. Name one "
+            f"here: {some(there, str(folder.summary)) or 'none yet'}"
+        )
     if not player:
-        told = read_json(folder.summary, LeagueSummary, "Run the same league again")
+        told = _summary(folder)
         players = [] if told is None else told["players"]
         mains = [one["name"] for one in players if "main" in one.get("present", [])]
         if not mains:
@@ -79,6 +97,43 @@ def of_a_league(run: Run, name: str) -> PlayerRef | None:
         player = mains[0]
     weights = folder.player(player)
     return PlayerRef(player, weights.resolve()) if weights.is_dir() else None
+
+
+def _mixture(game: Game, run: Run, league: str) -> Mixture:
+    """The Nash mixture of a league; its members are as the league knows them."""
+    folder = LeagueFolder(run.league(league))
+    known = read_state(folder.folder)
+    if known is None or not (shares := _shares(folder)):
+        raise InputError(f"the league {league} has no mixture yet: run it again, it goes on")
+    found = list[tuple[PlayerRef, float]]()
+    for name, share in shares.items():
+        ref = _member(game, run, folder, name)
+        check_weights(ref, known.weights.get(name))
+        found.append((ref, share))
+    return Mixture(f"{league}-{MIXTURE}", tuple(found))
+
+
+def _member(game: Game, run: Run, league: LeagueFolder, name: str) -> PlayerRef:
+    """A player that the league made, or that it began with or met."""
+    if name in game.players:
+        return PlayerRef(name)
+    for folder in (league.player(name), run.model(name)):
+        if folder.is_dir():
+            return PlayerRef(name, folder.resolve())
+    raise InputError(
+        f"{league.folder.name}/{MIXTURE} has a share of {name}, which is from elsewhere: put its "
+        f"weights into {run.model(name)}"
+    )
+
+
+def _shares(folder: LeagueFolder) -> dict[str, float]:
+    """Of its own Nash mixture, by name; empty before its first round."""
+    told = _summary(folder)
+    return {} if told is None else told.get("own_nash", {})
+
+
+def _summary(folder: LeagueFolder) -> LeagueSummary | None:
+    return read_json(folder.summary, LeagueSummary, "Run the same league again")
 
 
 def _leagues(run: Run) -> list[str]:

@@ -7,6 +7,7 @@ from understudy import workers
 from understudy.data import shards
 from understudy.data.runs import PART, Run, begin, finish
 from understudy.pipeline.game import Game, Schedule, load
+from understudy.pipeline.pairings import Fixture
 from understudy.pipeline.tasks import Task, Workers, work
 
 _TITLES = {"record": "recording", "compete": "competing", PART: "competing"}
@@ -64,7 +65,10 @@ def _play_fixture(task: Task) -> None:
     game = load(task.game)
     assert game.play is not None
     played = game.play(task.fixture)
+    results = played.results
+    if isinstance(task.fixture, Fixture):
+        results = task.fixture.booked(results)
     for table in reversed(game.recordings):
         rows = played.recordings[table.name]
         shards.write_shard(shards.shard_path(task.target, table, task.key), rows)
-    shards.write_shard(shards.shard_path(task.target, game.results, task.key), played.results)
+    shards.write_shard(shards.shard_path(task.target, game.results, task.key), results)

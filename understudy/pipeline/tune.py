@@ -23,7 +23,7 @@ from understudy.data.integrity.json_files import (
     write_json,
 )
 from understudy.data.integrity.shapes import TuningTrial
-from understudy.data.players import PlayerRef
+from understudy.data.players import Contender, PlayerRef
 from understudy.data.results import read_results
 from understudy.data.runs import PART, Run, TuningFolder, begin, finish
 from understudy.errors import InputError
@@ -32,7 +32,7 @@ from understudy.learn.search_space import Tried, as_settings, space
 from understudy.learn.settings import changed, settings_of
 from understudy.pipeline.game import Game
 from understudy.pipeline.pairings import to_tune
-from understudy.pipeline.players import resolve
+from understudy.pipeline.players import contender
 from understudy.pipeline.record import play
 from understudy.pipeline.tasks import Workers
 from understudy.pipeline.train import asked_for, fitted
@@ -63,7 +63,7 @@ class Study:
     """val: by the validation split (lowest loss); play: by matches (most points)."""
     chosen: Recipe
     """The recipe as it is, which the trials change."""
-    field: tuple[PlayerRef, ...] = ()
+    field: tuple[Contender, ...] = ()
     """Whom everybody meets."""
     matches: int = 200
     """Against each of them."""
@@ -119,7 +119,7 @@ def plan(
         raise InputError(f"--by {by}: trials are judged by val (the validation split) or by play")
     if by == "val":
         _require_comparable(chosen, found, called)
-        field: tuple[PlayerRef, ...] = ()
+        field: tuple[Contender, ...] = ()
     else:
         field = _field(game, run, chosen, against, called)
     return Study(
@@ -153,7 +153,7 @@ def _require_comparable(recipe: Recipe, tried: Sequence[Tried], called: str) -> 
 
 def _field(
     game: Game, run: Run, recipe: Any, against: Sequence[str], called: str
-) -> tuple[PlayerRef, ...]:
+) -> tuple[Contender, ...]:
     """Whom trials meet: those named, or the model all begin with and the scripted players."""
     if game.play is None or "opponent" not in {one.name for one in game.results.columns}:
         raise InputError(f"'{called}' is not judged by play: {game.name} is no game of two")
@@ -161,7 +161,7 @@ def _field(
         raise InputError(f"'{called}' makes no player; judge its trials by the validation split")
     start = getattr(recipe, "start", None)
     names = list(against) or [*([start] if start else []), *game.players]
-    refs = [resolve(game, run, one) for one in names]
+    refs = [contender(game, run, one) for one in names]
     return tuple(dict.fromkeys(refs))
 
 

@@ -8,7 +8,7 @@ import torch
 
 from tests.small_runs import assert_refused, understudy
 from understudy import games
-from understudy.data.players import PlayerRef
+from understudy.data.players import Mixture, PlayerRef
 from understudy.games.two_player.hosted import RANDOM, HostedEnv, replays_exactly
 from understudy.games.two_player.hosted_game import moves_of
 from understudy.learn import metrics_log
@@ -109,11 +109,33 @@ def policy_for(host, hidden=(8,), **more):
 
 def test_who_guesses_is_as_exploitable_as_is_known():
     """Kuhn poker: the best answers win 11/24 a match on average; leduc: OpenSpiel's own tests."""
-    found = exploitability.exploited(KUHN, None)
+    found = exploitability.exploited(KUHN, PlayerRef("random"))
     assert found.exploitability == pytest.approx(11 / 24)
     assert found.nash_conv == pytest.approx(11 / 12)
-    leduc = exploitability.exploited(OpenSpiel("leduc_poker"), None)
+    leduc = exploitability.exploited(OpenSpiel("leduc_poker"), PlayerRef("random"))
     assert leduc.nash_conv == pytest.approx(4.747222222222222)
+
+
+def test_a_mixture_is_as_exploitable_as_who_draws_for_each_match(tmp_path):
+    """Of one, as that one; of several no more than they are on average."""
+    players = [PlayerRef("random")]
+    for seed in (1, 2):
+        policy = policy_for(KUHN)
+        with torch.no_grad():
+            for parameter in policy.parameters():
+                parameter.normal_(generator=torch.Generator().manual_seed(seed))
+        players.append(PlayerRef(f"p{seed}", folder_of(policy, tmp_path / str(seed))))
+    alone = [exploitability.exploited(KUHN, one).nash_conv for one in players]
+    for one, known in zip(players, alone, strict=True):
+        found = exploitability.exploited(KUHN, Mixture("m", ((one, 1.0),)))
+        assert found.nash_conv == pytest.approx(known)
+    shares = (0.5, 0.3, 0.2)
+    mixed = Mixture("m", tuple(zip(players, shares, strict=True)))
+    found = exploitability.exploited(KUHN, mixed).nash_conv
+    assert found < np.dot(shares, alone)
+    exact = exploitability.exact(KUHN).win_rate(dict(mixed.shares))
+    scale = (KUHN.spiel.max_utility() - KUHN.spiel.min_utility()) / 2
+    assert 0.5 + found / scale / 4 == pytest.approx(exact)
 
 
 def test_a_policy_that_remembers_has_no_table(tmp_path):
@@ -199,7 +221,8 @@ def test_the_best_answer_is_what_openspiel_computes(name, tmp_path):
         (same,) = np.nonzero(shown.all(1) & (written.tree.owner == seat))
         row[:] = rows[same[0]]
     expected = spiel_exploitability.nash_conv(host.spiel, theirs)
-    assert exploitability.exploited(host, folder).nash_conv == pytest.approx(expected)
+    found = exploitability.exploited(host, PlayerRef("drawn", folder))
+    assert found.nash_conv == pytest.approx(expected)
 
 
 def test_large_games_are_played_state_by_state():

@@ -8,7 +8,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.small_runs import succeed
 from tests.studio.serving import served
-from tests.studio.small_run import small_run
+from tests.studio.small_run import small_run, stage
+from understudy.data.players import Mixture, PlayerRef
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.studio.play import host, table
@@ -121,6 +122,28 @@ def test_a_match_that_is_watched_is_not_recorded(tmp_path):
         answer = sat.do(None)
     assert sat.keep() == {}
     assert not (tmp_path / "x").exists()
+
+
+def test_of_a_mixture_one_is_drawn_for_each_match_and_seat(tmp_path, monkeypatch):
+    bots = Mixture("m", tuple((PlayerRef(name), 0.5) for name in ("rusher", "kiter")))
+    monkeypatch.setattr(host, "contender", lambda game, run, name: bots)
+    chair = host.Chair(name="quick/mixture", run=str(tmp_path))
+    seen = set()
+    for seed in range(12):
+        asked = host.Asked(game="arena", seed=seed, person="", out="x", chairs=[chair] * 2)
+        sat = tuple(_Table(asked).opened()["scene"]["players"])
+        assert sat == tuple(bots.drawn(seed, slot).name for slot in (0, 1))
+        seen.add(sat)
+    assert len(seen) == 4
+
+
+def test_a_league_offers_its_main_agent_and_its_mixture(tmp_path):
+    run = Run(tmp_path / "runs/a")
+    stage(run.league("mine"), "league")
+    with served(tmp_path / "runs") as studio:
+        form = studio.ask("/play/form?game=arena").text
+    for words in ("mine of a", "mine/mixture of a"):
+        assert f">{words}</option>" in form
 
 
 def test_a_match_that_cannot_be_written_is_over_still(tmp_path, monkeypatch):

@@ -30,7 +30,9 @@ def _exploitability(name: str) -> Command:
         players: Annotated[
             list[str],
             typer.Argument(
-                metavar="PLAYERS...", help="Models of the run by recipe, model folders, or random."
+                metavar="PLAYERS...",
+                help="Models of the run by recipe, leagues of it (LEAGUE, LEAGUE/NAME, "
+                "LEAGUE/mixture), model folders, or random.",
             ),
         ],
         out: OutOption = None,
@@ -44,12 +46,12 @@ def _exploitability(name: str) -> Command:
 
         from understudy.games.openspiel.exploitability import exploited
         from understudy.games.openspiel.family import OpenSpiel
-        from understudy.pipeline.players import resolve
+        from understudy.pipeline.players import contender
 
         game, run = load(name), run_of(out, name)
         host = OpenSpiel(name.partition(":")[2])
-        refs = [resolve(game, run, player) for player in players]
-        found = {ref.name: exploited(host, ref.weights) for ref in refs}
+        refs = [contender(game, run, player) for player in players]
+        found = {ref.name: exploited(host, ref) for ref in refs}
         if json:
             print(json_text.dumps({one: told._asdict() for one, told in found.items()}, indent=2))
             return

@@ -61,12 +61,12 @@ def plan(
     from understudy.data.manifests import grown
     from understudy.data.runs import COMPETE
     from understudy.pipeline import pairings
-    from understudy.pipeline.players import resolve
+    from understudy.pipeline.players import contender
 
     game = load(name)
     everybody = list(game.players)
     if purpose == COMPETE:
-        refs = [resolve(game, run, player) for player in players or everybody]
+        refs = [contender(game, run, player) for player in players or everybody]
         return pairings.to_compete(game, refs, **{"matches": 400, **options})
     told = {"opponents": everybody, "matches": 2000, "more": None, **options}
     told["matches"], parts = grown(run.recordings, "matches", told["matches"], told.pop("more"))
@@ -140,8 +140,9 @@ def competing(name: str) -> Command:
             list[str],
             typer.Argument(
                 metavar="PLAYERS...",
-                help="Scripted players, models of the run by recipe, model folders, or your own "
-                "as FILE.py:POLICY or package.module:POLICY.",
+                help="Scripted players, models of the run by recipe, leagues of it (LEAGUE, "
+                "LEAGUE/NAME, LEAGUE/mixture), model folders, or your own as FILE.py:POLICY or "
+                "package.module:POLICY.",
             ),
         ],
         out: OutOption = None,
@@ -154,11 +155,11 @@ def competing(name: str) -> Command:
         from understudy.data.results import win_rates
         from understudy.pipeline import compete as compete_stage
         from understudy.pipeline import pairings
-        from understudy.pipeline.players import resolve
+        from understudy.pipeline.players import contender
         from understudy.report.terminal import win_rate_table
 
         game, run = load(name), run_of(out, name)
-        refs = [resolve(game, run, player) for player in players]
+        refs = [contender(game, run, player) for player in players]
         schedule = pairings.to_compete(game, refs, matches=matches, seed=working.seed)
         competition = compete_stage.compete(game, run, schedule, **working.settings())
         rates = win_rates(competition.results)

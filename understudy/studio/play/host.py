@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from understudy.data.integrity.locks import release_all
-from understudy.data.players import PlayerRef
+from understudy.data.players import Contender
 from understudy.data.runs import Run
 from understudy.errors import InputError
 from understudy.pipeline.game import Game, Imported, LiveMatch, Seats, load
 from understudy.pipeline.import_matches import take_in
-from understudy.pipeline.players import resolve
+from understudy.pipeline.players import contender
 from understudy.workers.attempt import line_of
 
 TRIES, PAUSE = 40, 0.25
@@ -56,7 +56,10 @@ class _Table:
         self.out = Run(Path(asked["out"]))
         chairs = asked["chairs"]
         self.has_person = any(chair is None for chair in chairs)
-        players = tuple(None if one is None else _player(self.game, one) for one in chairs)
+        players = tuple(
+            None if one is None else _player(self.game, one).drawn(asked["seed"], slot)
+            for slot, one in enumerate(chairs)
+        )
         if self.game.live is None:
             raise InputError(f"{self.game.name} cannot be played here")
         begin = self.game.live().begin
@@ -83,8 +86,8 @@ class _Table:
             return {"lost": f"it could not be recorded: {line_of(failure)}"}
 
 
-def _player(game: Game, chair: Chair) -> PlayerRef:
-    return resolve(game, Run(Path(chair["run"])), chair["name"])
+def _player(game: Game, chair: Chair) -> Contender:
+    return contender(game, Run(Path(chair["run"])), chair["name"])
 
 
 def kept(game: Game, out: Run, tables: dict[str, Any]) -> str:

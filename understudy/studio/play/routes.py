@@ -14,6 +14,7 @@ from understudy import games
 from understudy.errors import InputError
 from understudy.names import plain_name, shown
 from understudy.pipeline.game import load
+from understudy.pipeline.players import MIXTURE
 from understudy.report.page import Panel
 from understudy.studio.look.routes import page_link
 from understudy.studio.play.host import Asked, Chair
@@ -103,7 +104,10 @@ class _Play:
         return self._known[game]
 
     def _choices(self, game: str, told: Told) -> list[Choice]:
-        """Everybody who can play a game: the person, those scripted, models and leagues of runs."""
+        """Everybody who can play: the person, those scripted, models and leagues of runs.
+
+        Of a league, its main agent and its mixture.
+        """
         found = [Choice(YOU, "you", None)]
         home = str(self._studio.catalogue.home)
         for name, about in told.players.items():
@@ -111,10 +115,11 @@ class _Play:
         for one in self._studio.catalogue.runs.values():
             for stage in one.stages:
                 if stage.kind in ("train", "league") and stage.game == game:
-                    name = stage.folder.name
-                    words = f"{name} of {one.name}"
-                    value = f"{one.name}/{stage.place}"
-                    found.append(Choice(value, words, Chair(name=name, run=str(one.run.folder))))
+                    for more in ("", f"/{MIXTURE}") if stage.kind == "league" else ("",):
+                        name = f"{stage.folder.name}{more}"
+                        value, words = f"{one.name}/{stage.place}{more}", f"{name} of {one.name}"
+                        chair = Chair(name=name, run=str(one.run.folder))
+                        found.append(Choice(value, words, chair))
         return found
 
     # --- a match ---------------------------------------------------------------------------------
