@@ -4,16 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-
-import numpy as np
+from random import Random
 
 from understudy.data.files import digest
 from understudy.data.own_code import OwnCode
 from understudy.errors import InputError
 
 UNFINISHED = "{folder} holds no weights yet. Finish its training: run the same command again"
-_DRAWN = 0x6D6978
-"""Keeps the draw of a player apart from what that player draws by the same seed and seat."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +36,9 @@ class Mixture:
     """How often each of them is drawn; together 1."""
 
     def drawn(self, seed: int, slot: int) -> PlayerRef:
-        """Who plays the match of this seed, in this seat."""
-        lot = np.random.default_rng((seed, slot, _DRAWN)).random()
-        borders = np.cumsum([share for _, share in self.shares])[:-1]
-        return self.shares[int(np.searchsorted(borders, lot, "right"))][0]
+        """Who plays the match of this seed, in this seat; other dice than that player has."""
+        players, shares = zip(*self.shares, strict=True)
+        return Random(f"{seed} {slot}").choices(players, shares)[0]
 
 
 Contender = PlayerRef | Mixture
