@@ -121,7 +121,8 @@ def among_opponents(
     block = block_of("train", job.seed, iteration)
     duels = [duel(settings.company, block * 10**6 + number) for number in range(settings.worlds)]
     fixed = worlds_of([one.layout for one in duels])
-    drawn = replace(acted.about, response_temperature=1.0, offer_temperature=1.0)
+    temperature = settings.learner.response_temperature
+    drawn = replace(acted.about, response_temperature=temperature, offer_temperature=1.0)
     policy = HRLPolicy(Checkpoint(acted.layers, drawn))
     buffer = RolloutBuffer(policy, keep=settings.keep, samples_order=False)
     learners: list[Player] = [ManyDecisions(policy, explorer=buffer)]

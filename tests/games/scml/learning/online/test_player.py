@@ -108,15 +108,43 @@ def test_what_was_drawn_was_legal_and_likely(player: Player, rollout: Rollout) -
     evaluated = player.evaluate_actions(doubled(whole.turns(np.arange(len(whole.kept)))))
     assert (evaluated.offers > -60).all()
     assert (evaluated.order > -60).all()
-    # The mean log-probability of what is drawn is minus the entropy: here to 3 standard errors.
     turns = doubled(whole.turns(np.arange(len(whole.kept))))
-    head = evaluated.heads[1][turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT]
-    day = turns.drawn[turns.asked, c.DRAWN_DAY]
-    day = day[turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT]
-    drawn = head.gather(1, day[:, None])[:, 0]
+    drawn = turns.drawn[turns.asked]
+    offers = drawn[:, c.DRAWN_RESPONSE] == REJECT
+    assert abs(surprise(evaluated.heads[1][offers], drawn[offers, c.DRAWN_DAY])) < 3
+
+
+def surprise(head: torch.Tensor, chosen: torch.Tensor) -> float:
+    """The mean log-probability of what is drawn is minus the entropy: standard errors off it."""
+    drawn = head.gather(1, chosen[:, None])[:, 0]
     expected = (head.exp() * head.clamp(min=-99)).sum(1)
     spread = (head.exp() * (head.clamp(min=-99) - expected[:, None]).square()).sum().sqrt()
-    assert abs((drawn - expected).sum()) < 3 * spread
+    return float(((drawn - expected).sum() / spread).detach())
+
+
+def test_responses_are_as_likely_as_they_were_drawn() -> None:
+    whole = experience_of([collect(job(response_temperature=3.0)).played], CPU)
+    turns = doubled(whole.turns(np.arange(len(whole.kept))))
+    chosen = turns.drawn[turns.asked, c.DRAWN_RESPONSE]
+    off = {
+        temperature: surprise(
+            Player(Layers(START.layers, "residual", temperature)).double()._heads(turns)[0], chosen
+        )
+        for temperature in (3.0, 1.0)
+    }
+    assert abs(off[3.0]) < 3 < -off[1.0]  # by the other one hardly any of it is likely
+
+
+def test_a_learner_reads_responses_by_its_temperature() -> None:
+    """What it has just played is as likely before it learns: all ratios are 1."""
+    rollout = collect(job(response_temperature=0.3))
+    settings = LearnerSettings(epochs=1, critic_epochs=0, response_temperature=0.3)
+    learner = Learner(settings, START.layers, "residual", 0, CPU)
+    assert {one.response_temperature for one in (learner.player, learner._start)} == {0.3}
+    rates = Rates(learning_rates={"l3": 1e-9}, kl_weight=1.0)
+    found = learner.learn([rollout], learner.player.layers(), rates, np.random.default_rng(0))
+    assert found["moved"] == pytest.approx(0, abs=1e-5)
+    assert found["kl"] == pytest.approx(0, abs=1e-5)
 
 
 def test_a_world_is_the_same_whatever_is_played_beside_it(rollout: Rollout) -> None:

@@ -78,6 +78,11 @@ def test_a_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path: Path) 
             OnlineTraining(SMALL, read_checkpoint(SHIPPED), stopped).run()
     with pytest.raises(KeyboardInterrupt):
         OnlineTraining(SMALL, read_checkpoint(SHIPPED), replace(stopped, progress=stop)).run()
+    goes_on = OnlineTraining(SMALL, read_checkpoint(SHIPPED), stopped)
+    goes_on._resume()
+    left, mean_l4 = weights(stopped.out / "weights.safetensors"), goes_on.mean["l4"]
+    assert all(np.array_equal(left[f"l4.{name}"], values) for name, values in mean_l4.items())
+    assert any((goes_on._layers()["l4"][name] != mean_l4[name]).any() for name in mean_l4)
     again = OnlineTraining(SMALL, read_checkpoint(SHIPPED), stopped).run()
     assert again["stages"] == evaluation["stages"]
     told, known = (

@@ -75,6 +75,9 @@ class LearnerSettings:
     memory: bool = True
     """The layers learn from what partners did on earlier days; else what they know of that stays
     what it was."""
+    response_temperature: float = 1.0
+    """At which responses are drawn to learn from; in play the likeliest one is given. Down: what is
+    learnt from is what will be played, and fewer other responses are tried."""
     entropy_weight: float = 0.0
     """Up: keeps trying other offers."""
     gradient_norm_max: float = 0.5
@@ -119,10 +122,10 @@ class Learner:
     ) -> None:
         """`anchor` is what it is to stay near; None: what it begins with."""
         self.settings, self.device = settings, device
-        self.player = Player(Layers(weights, scheme)).to(device)
-        near = deepcopy(self.player) if anchor is None else Player(Layers(anchor, scheme))
-        self._start = near.to(device).requires_grad_(False)
         self._scheme: Scheme = scheme
+        self.player = self._played_by(weights)
+        near = self._played_by(weights if anchor is None else anchor)
+        self._start = near.requires_grad_(False)
         drawn = Critic(self.player, settings.critic_hidden, seed, central=settings.central)
         self.critic = drawn.to(device)
         self._has_measured = False
@@ -134,6 +137,10 @@ class Learner:
             )
             for name, module in self._modules().items()
         }
+
+    def _played_by(self, weights: Mapping[str, Mapping[str, Array]]) -> Player:
+        temperature = self.settings.response_temperature
+        return Player(Layers(weights, self._scheme, temperature)).to(self.device)
 
     def _modules(self) -> dict[str, nn.Module]:
         found: dict[str, nn.Module] = {"l3": self.player.l3, "l4": self.player.l4}
@@ -224,7 +231,7 @@ class Learner:
         rng: np.random.Generator,
     ) -> dict[str, float]:
         ordered = "l4" in rates.learning_rates
-        actor = Player(Layers(acted, self._scheme)).to(self.device)
+        actor = self._played_by(acted)
         before = self._log_probs(actor, seen, ordered)
         for layer, rate in rates.learning_rates.items():
             for group in self.optimizers[layer].param_groups:

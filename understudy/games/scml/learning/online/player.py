@@ -71,6 +71,8 @@ class Layers:
 
     weights: Mapping[str, Mapping[str, Array]]
     scheme: Scheme
+    response_temperature: float = 1.0
+    """At which responses were drawn."""
 
 
 class Player(nn.Module):
@@ -88,7 +90,7 @@ class Player(nn.Module):
         self.l2: GoalNetwork | None = None
         if "l2" in weights:
             self.l2 = loaded(GoalNetwork(_widths(weights["l2"]), None), weights["l2"], "l2")
-        self.scheme = layers.scheme
+        self.scheme, self.response_temperature = layers.scheme, layers.response_temperature
 
     def layers(self) -> dict[str, dict[str, Array]]:
         """As a checkpoint has them."""
@@ -131,7 +133,7 @@ class Player(nn.Module):
         # Where nothing was offered all options lie open, and count for nothing.
         offers = (drawn[:, c.DRAWN_RESPONSE] == REJECT)[:, None]
         return (
-            _legal(l3.response(hidden), turns.legal[rows]),
+            _legal(l3.response(hidden) / self.response_temperature, turns.legal[rows]),
             _legal(l3.day(hidden), (left > 0) | ~offers),
             _legal(l3.units(on_day), allowed | ~offers),
             log_softmax(l3.price(on_day), 1),

@@ -51,6 +51,7 @@ class Job:
     keep: float
     samples_order: bool
     goal_noise: float
+    response_temperature: float = 1.0
     past: tuple[Layers, ...] = ()
     """Earlier selves, who play as rivals."""
     guide: Guide | None = None
@@ -95,7 +96,8 @@ def grouped(played: Played, planned: Sequence[Planned]) -> Played:
 
 def collect(job: Job) -> Rollout:
     """Play a job's worlds."""
-    drawn = replace(job.about, response_temperature=1.0, offer_temperature=1.0)
+    temperature = job.response_temperature
+    drawn = replace(job.about, response_temperature=temperature, offer_temperature=1.0)
     policy = HRLPolicy(Checkpoint(job.layers, drawn))
     buffer = RolloutBuffer(
         policy, keep=job.keep, samples_order=job.samples_order, goal_noise=job.goal_noise

@@ -1,7 +1,8 @@
 """Learning by play to files, exactly the same however often it is stopped.
 
 out/checkpoint.pt         all that is needed to go on; the only file read when resuming
-out/weights.safetensors   the agent as of the last checkpoint, in the end the one that was chosen
+out/weights.safetensors   the agent as of the last checkpoint, or the running mean of it where there
+                          is one; in the end the one that was chosen
 out/metrics.jsonl         one line per iteration; out/tensorboard/ has the same
 out/stages/NAME.safetensors   the agent as it was after each stage
 out/evaluation.json       each stage beside the one before, in worlds that trained nothing
@@ -224,6 +225,7 @@ class OnlineTraining:
                 keep=settings.keep,
                 samples_order="l4" in stage.rates.learning_rates,
                 goal_noise=stage.rates.goal_noise,
+                response_temperature=settings.learner.response_temperature,
                 past=tuple(self.past),
                 guide=settings.guide if stage.rates.guide_weight else None,
             )
@@ -254,7 +256,7 @@ class OnlineTraining:
             "mean": as_tensors(self.mean),
         }
         write_checkpoint(ModelFolder(self.job.out).checkpoint, content)
-        self._write(self.job.out / WEIGHTS)
+        self._write(self.job.out / WEIGHTS, self.mean if self.settings.averaging else None)
 
     def _resume(self) -> None:
         path = ModelFolder(self.job.out).checkpoint
