@@ -147,6 +147,22 @@ def test_a_learner_reads_responses_by_its_temperature() -> None:
     assert found["kl"] == pytest.approx(0, abs=1e-5)
 
 
+def test_ratios_begin_at_1_however_long_ago_it_was_played(rollout: Rollout) -> None:
+    """Held near who played, a learner that has moved on would be dragged back by luck alone."""
+    settings = LearnerSettings(epochs=1, critic_epochs=0, batch_size=10**6)
+    learner = Learner(settings, START.layers, "residual", 0, CPU)
+    acted, rates = learner.player.layers(), Rates(learning_rates={"l3": 1e-9})
+    with torch.no_grad():
+        learner.player.l3.response.bias += torch.tensor([1.0, 0.0, -1.0])
+    found = learner.learn([rollout], acted, rates, np.random.default_rng(0))
+    assert found["moved"] == found["clipped"] == 0
+    seen = experience_of([rollout.played], CPU)
+    now, weight = learner._beginning(learner._played_by(acted), seen, False)
+    drawn = learner._log_probs(learner._played_by(acted), seen, False)
+    assert torch.equal(weight, (now - drawn).sum(1).exp().clamp(max=1))
+    assert 0 < weight.min() < 0.9
+
+
 def test_a_world_is_the_same_whatever_is_played_beside_it(rollout: Rollout) -> None:
     alone = collect(job(1, first=1)).played
     beside = rollout.played

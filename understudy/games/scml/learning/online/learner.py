@@ -232,7 +232,7 @@ class Learner:
     ) -> dict[str, float]:
         ordered = "l4" in rates.learning_rates
         actor = self._played_by(acted)
-        before = self._log_probs(actor, seen, ordered)
+        before, weight = self._beginning(actor, seen, ordered)
         for layer, rate in rates.learning_rates.items():
             for group in self.optimizers[layer].param_groups:
                 group["lr"] = rate
@@ -246,7 +246,7 @@ class Learner:
                 ratio[seen.kept] = moved.sum(1).double().cpu().numpy()
                 corrected = targets(played, worth, played.final, value, ratio, lambda_)
                 advantage = self._normalised(corrected - value, played)[seen.kept]
-            scaled = self._there(advantage)
+            scaled = self._there(advantage) * weight
             for some in self._batches(len(seen.kept), self.settings.batch_size, rng):
                 example = None if guided is None else self._example(guided, len(some), rng)
                 measured = self._update(seen, some, before, scaled, rates, example)
@@ -255,6 +255,20 @@ class Learner:
         if rates.goal_noise and "l2" in rates.learning_rates:
             sums["goals"] = self._improve_goals(played, actor, target - value, rates, rng)
         return {name: float(torch.stack(found).mean()) for name, found in sums.items()}
+
+    def _beginning(
+        self, actor: Player, seen: Experience, ordered: bool
+    ) -> tuple[Tensor, Tensor | float]:
+        """Log-probabilities that ratios are taken to, [kept, 2], and how much each decision counts.
+
+        PPO's steps are held near what it is now, not near who played an iteration before: that
+        drags it to and fro (Hilton, Cobbe and Schulman 2021).
+        """
+        drawn = self._log_probs(actor, seen, ordered)
+        if self.settings.objective == "vtrace":
+            return drawn, 1.0
+        now = self._log_probs(self.player, seen, ordered)
+        return now, (now - drawn).sum(1).exp().clamp(max=1.0)
 
     def _guided(self, rollouts: Sequence[Rollout]) -> Experience:
         """What the guide decided."""
