@@ -7,6 +7,8 @@ import pytest
 
 from tests.small_runs import assert_refused, contents, understudy
 from understudy.data.runs import WEIGHTS, Run
+from understudy.games.scml.agent.checkpoint import read_checkpoint
+from understudy.games.scml.agent.layers import THRIFTY
 from understudy.games.scml.agent.policy import SHIPPED
 
 RECORD = "record scml --agents Penguin --configs 10 --steps 8 --max-worlds-per-config 1 --seed 4"
@@ -24,6 +26,12 @@ def test_what_is_joined_names_the_files_it_was_made_of(tmp_path):
     assert about["inputs"].keys() == {inside, outside}
     assert about["settings"]["layers"] == {"l2": inside, "l3": inside, "l4": outside}
     assert understudy("check", run).code == 0
+
+
+def test_those_for_thrifty_buyers_have_none_of_their_own():
+    shipped = read_checkpoint(SHIPPED)
+    assert shipped.with_thrifty(shipped).layers.keys() == shipped.layers.keys()
+    assert sum(name.startswith(THRIFTY) for name in shipped.layers) == 3
 
 
 @pytest.mark.slow

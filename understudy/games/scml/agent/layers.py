@@ -58,10 +58,13 @@ class Checkpoint:
 
     def with_thrifty(self, other: "Checkpoint | None") -> "Checkpoint":
         """The same with the layers of another for thrifty buyers; None: with none."""
-        own = {name: one for name, one in self.layers.items() if not name.startswith(THRIFTY)}
-        if other is None:
-            return Checkpoint(own, self.about)
-        if other.about != self.about:
+        own, theirs = _usual(self.layers), _usual({} if other is None else other.layers)
+        if other is not None and other.about != self.about:
             raise InputError("the weights for thrifty buyers were made for something else")
-        added = {f"{THRIFTY}{name}": one for name, one in other.layers.items()}
+        added = {f"{THRIFTY}{name}": one for name, one in theirs.items()}
         return Checkpoint({**own, **added}, self.about)
+
+
+def _usual(layers: Mapping[str, Mapping[str, Array]]) -> dict[str, Mapping[str, Array]]:
+    """Without those for thrifty buyers."""
+    return {name: one for name, one in layers.items() if not name.startswith(THRIFTY)}
