@@ -31,10 +31,9 @@ from understudy.games.scml.learning.online.learner import (
     Learner,
     LearnerSettings,
     Rates,
-    normalised,
 )
 from understudy.games.scml.learning.online.player import Layers, Player
-from understudy.games.scml.learning.online.returns import targets
+from understudy.games.scml.learning.online.returns import normalised, targets
 from understudy.games.scml.learning.online.rollout import Job, Rollout, collect
 
 AT_ONCE, STEP = 96, 0.1

@@ -48,7 +48,7 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
         seal_file(aside)
 
 
-_UNWRITTEN = ("StreamWriter", "unexpected pos")
+_UNWRITTEN = ("StreamWriter", "unexpected pos", "iostream error")
 """How torch tells of a full disk."""
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from understudy.games.scml.agent.checkpoint import read_checkpoint
-from understudy.games.scml.agent.policy import SHIPPED
+from understudy.games.scml.agent.policy import CLONE
 from understudy.games.scml.batch.learnt import choices as c
 from understudy.games.scml.domain import REJECT
 from understudy.games.scml.learning.online.experience import Experience, experience_of, joined
@@ -18,14 +18,14 @@ from understudy.games.scml.learning.online.learner import (
     Learner,
     LearnerSettings,
     Rates,
-    normalised,
 )
 from understudy.games.scml.learning.online.player import Layers, Player, Turns
+from understudy.games.scml.learning.online.returns import normalised
 from understudy.games.scml.learning.online.rollout import Job, Rollout, collect, grouped
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
 
-START = read_checkpoint(SHIPPED).with_thrifty(None)
+START = read_checkpoint(CLONE)
 CPU = torch.device("cpu")
 
 

@@ -26,7 +26,6 @@ from understudy.games.scml.learning.online.experience import (
     joined,
 )
 from understudy.games.scml.learning.online.player import (
-    GROUPS,
     ActionEvaluation,
     Critic,
     Layers,
@@ -34,7 +33,7 @@ from understudy.games.scml.learning.online.player import (
     Turns,
     divergence,
 )
-from understudy.games.scml.learning.online.returns import explained, targets
+from understudy.games.scml.learning.online.returns import explained, normalised, targets
 from understudy.games.scml.learning.online.rollout import Rollout
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
@@ -259,11 +258,8 @@ class Learner:
     def _beginning(
         self, actor: Player, seen: Experience, ordered: bool
     ) -> tuple[Tensor, Tensor | float]:
-        """Log-probabilities that ratios are taken to, [kept, 2], and how much each decision counts.
-
-        PPO's steps are held near what it is now, not near who played an iteration before: that
-        drags it to and fro (Hilton, Cobbe and Schulman 2021).
-        """
+        """What ratios are taken to, [kept, 2], and how much each decision counts: PPO is held near
+        what it is now; near who played before it is dragged back (Hilton et al. 2021)."""
         drawn = self._log_probs(actor, seen, ordered)
         if self.settings.objective == "vtrace":
             return drawn, 1.0
@@ -400,15 +396,3 @@ class Learner:
         for name, one in self.optimizers.items():
             one.load_state_dict(deepcopy(state["optimizers"][name]))
         self._has_measured = state["has_measured"]
-
-
-def normalised(advantage: Floats, group: Ints) -> Floats:
-    """By group, with mean 0 and spread 1: the first level has the most luck, and champions alone
-    move scores by a fraction of what background agents do."""
-    found = np.zeros_like(advantage)
-    for number in range(GROUPS):
-        some = group == number
-        if some.sum() > 1:
-            chosen = advantage[some]
-            found[some] = (chosen - chosen.mean()) / (chosen.std() + 1e-8)
-    return found

@@ -12,6 +12,7 @@ import numpy as np
 from understudy.data.arrays import Floats, Ints
 from understudy.games.scml.learning.online.experience import Course
 from understudy.games.scml.learning.online.kernels import kernel
+from understudy.games.scml.learning.online.player import GROUPS
 from understudy.games.scml.learning.online.rollout_buffer import Played
 from understudy.games.scml.players.steward_numbers import PLACES
 
@@ -66,3 +67,15 @@ def explained(came: Floats, value: Floats, level: Ints) -> dict[str, float]:
         for name, rows in some.items()
         if rows.any()
     }
+
+
+def normalised(advantage: Floats, group: Ints) -> Floats:
+    """By group, with mean 0 and spread 1: the first level has the most luck, and champions alone
+    move scores by a fraction of what background agents do."""
+    found = np.zeros_like(advantage)
+    for number in range(GROUPS):
+        some = group == number
+        if some.sum() > 1:
+            chosen = advantage[some]
+            found[some] = (chosen - chosen.mean()) / (chosen.std() + 1e-8)
+    return found
