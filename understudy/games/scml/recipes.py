@@ -126,14 +126,16 @@ RECIPES: Final[dict[str, Recipe]] = {
             stages=(
                 Stage(
                     name="l3",
-                    iterations=120,
-                    rates=Rates(learning_rates={"l3": 9e-4}, kl_weight=2e-3, rate_end=0.1),
+                    iterations=60,
+                    rates=Rates(learning_rates={"l3": 9e-4}, kl_weight=1e-3, rate_end=0.1),
                 ),
             ),
-            learner=replace(online.online.learner, epochs=2, response_temperature=0.25),
-            company=Company(past=0.1, cloned=0.1, conserved=0.1),
+            learner=replace(
+                online.online.learner, epochs=2, response_temperature=0.25, lambda_=0.3
+            ),
+            company=Company(official=0.6, past=0.1, cloned=0.1, conserved=0.1),
             worlds=384,
-            rollouts=4,
+            rollouts=1,  # few worlds at once take twice as long each
             critic_first=6,
             snapshot_every=50,
             averaging=0.9,
