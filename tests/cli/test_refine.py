@@ -10,6 +10,7 @@ import pytest
 
 from tests.small_runs import TRAIN, contents, finished_run, succeed, tiny_recipe, understudy
 from tests.small_runs import tiny as small_recipe
+from understudy.cli.league import _made
 from understudy.data.runs import read_manifest
 from understudy.games.arena.recipes import RECIPES
 from understudy.learn.policy import load_policy
@@ -269,3 +270,10 @@ def test_leagues_are_offered_where_there_are_some():
     said = " ".join(understudy("league --help").out.split())
     assert "Which game: arena, scml, " in said and "openspiel:NAME" in said
     assert "dota has no leagues; there is arena" in understudy("league dota").err
+
+
+@pytest.mark.parametrize(
+    ("way", "made"), [("NashResponse", "quick-psro/mixture"), ("ByRole", "quick-psro")]
+)
+def test_what_a_league_of_best_responses_made_is_their_mixture(way, made):
+    assert _made("quick-psro", {"way": way}) == made

@@ -84,7 +84,15 @@ def league(
     _show(summary, run.league(name or recipe))
     print(f"{run.league(name or recipe)}: {counted(summary['rounds'], 'round')}")
     other = start or next(iter(chosen.players))
-    next_step(run, game, f"compete {game} {name or recipe} {other}", f"report {run.folder}")
+    made = _made(name or recipe, summary)
+    next_step(run, game, f"compete {game} {made} {other}", f"report {run.folder}")
+
+
+def _made(name: str, summary: Mapping[str, Any]) -> str:
+    """What a league is for: its main agent, or where all answer a mixture, that mixture."""
+    from understudy.pipeline.players import MIXTURE
+
+    return f"{name}/{MIXTURE}" if summary["way"] == "NashResponse" else name
 
 
 def _start(game: Game, run: Run, league: Path, resume: bool, quiet: bool) -> str | None:
