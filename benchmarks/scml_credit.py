@@ -1,21 +1,24 @@
 """How well advantages tell good decisions from lucky ones: along a direction that is known to gain.
 
     python benchmarks/scml_credit.py [--learn 1344] [--worlds 648] [--seed 601]
+        [--start PATH --towards PATH --temperature .25 --official .6 --cloned .1]
 
-The clone plays; from it to the weights that learning by play made of it lies a direction in which
-its score rises. Statistic, fixed before the run: per world, the sum over decisions of advantage
-(normalised as in training) times the derivative of the decision's log-probability in that
-direction; t, its mean over its standard error over worlds. Twice the t is worth four times the
-worlds. Critics learn from --learn worlds, a pass or two over each as in training, with other worlds
-for the t: `central` sees all factories, `own` what the player sees; `booked` is the potential that
-brings a contract's gain to the moment it is signed, `money` none. Lambdas are of advantages from
-one decision to the next; 1 without a critic is the score itself.
+Weights play, the clone's unless others are named; from them to those that learning by play made of
+them lies a direction in which the score rises. Statistic, fixed before the run: per world, the sum
+over decisions of advantage (normalised as in training) times the derivative of the decision's log-
+probability in that direction; t, its mean over its standard error over worlds. Twice the t is worth
+four times the worlds. Critics learn from --learn worlds, a pass or two over each as in training,
+with other worlds for the t: `central` sees all factories, `own` what the player sees; `booked` is
+the potential that brings a contract's gain to the moment it is signed, `money` none. Lambdas are of
+advantages from one decision to the next; 1 without a critic is the score itself.
 """
 
 import argparse
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -52,65 +55,83 @@ CRITICS = {
 CPU = torch.device("cpu")
 
 
-def rollouts(worlds: int, seed: int, number: int) -> Iterator[Rollout]:
-    """Worlds that the clone plays."""
-    clone = read_checkpoint(CLONE)
+def rollouts(wanted: argparse.Namespace, worlds: int, number: int) -> Iterator[Rollout]:
+    """Worlds that the weights play."""
+    start = read_checkpoint(wanted.start)
     for first in range(0, worlds, AT_ONCE):
         yield collect(
             Job(
-                layers={layer: dict(one) for layer, one in clone.layers.items()},
-                about=clone.about,
-                company=Company(conserved=0.1),
-                block=block_of("train", seed, number),
+                layers={layer: dict(one) for layer, one in start.layers.items()},
+                about=start.about,
+                company=Company(official=wanted.official, cloned=wanted.cloned, conserved=0.1),
+                block=block_of("train", wanted.seed, number),
                 first=first,
                 worlds=min(AT_ONCE, worlds - first),
                 keep=1.0,
                 samples_order=False,
                 goal_noise=0.0,
+                response_temperature=wanted.temperature,
             )
         )
 
 
-def towards_learnt(share: float) -> Player:
-    """The clone, moved some of the way to the weights that are shipped."""
-    clone, learnt = read_checkpoint(CLONE), read_checkpoint(SHIPPED)
+def towards_learnt(wanted: argparse.Namespace, share: float) -> Player:
+    """The weights, moved some of the way to what was made of them."""
+    start, learnt = read_checkpoint(wanted.start), read_checkpoint(wanted.towards)
     moved = {
         name: (one + share * (learnt.layers["l3"][name].astype(np.float64) - one)).astype(one.dtype)
-        for name, one in clone.layers["l3"].items()
+        for name, one in start.layers["l3"].items()
     }
-    return Player(Layers({**clone.layers, "l3": moved}, HRLPolicy(clone).l3.scheme))
+    scheme = HRLPolicy(start).l3.scheme
+    return Player(Layers({**start.layers, "l3": moved}, scheme, wanted.temperature))
 
 
 def worth(settings: LearnerSettings, played: Course) -> Floats:
     return played.booked if settings.shaped else played.money
 
 
-def learnt_critics(worlds: int, seed: int) -> dict[str, Learner]:
+def learnt_critics(wanted: argparse.Namespace) -> dict[str, Learner]:
     """Each sees the same worlds in the same order."""
-    clone, rng = read_checkpoint(CLONE), np.random.default_rng(0)
+    start, rng = read_checkpoint(wanted.start), np.random.default_rng(0)
     found = {
-        name: Learner(settings, clone.layers, HRLPolicy(clone).l3.scheme, 0, CPU)
+        name: Learner(
+            replace(settings, response_temperature=wanted.temperature),
+            start.layers,
+            HRLPolicy(start).l3.scheme,
+            0,
+            CPU,
+        )
         for name, settings in CRITICS.items()
     }
-    for rollout in rollouts(worlds, seed, 0):
+    for rollout in rollouts(wanted, wanted.learn, 0):
         for one in found.values():
             one.learn([rollout], {}, Rates(learning_rates={}), rng)
     return found
 
 
-def main() -> None:
-    """Print a table."""
+def arguments() -> argparse.Namespace:
+    """As the command line has them."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--learn", type=int, default=1_344)
     parser.add_argument("--worlds", type=int, default=648)
     parser.add_argument("--seed", type=int, default=601)
-    wanted = parser.parse_args()
+    parser.add_argument("--start", type=Path, default=CLONE, help="weights that play")
+    parser.add_argument("--towards", type=Path, default=SHIPPED, help="what was made of them")
+    parser.add_argument("--temperature", type=float, default=1.0, help="of responses")
+    parser.add_argument("--official", type=float, default=0.5, help="share of worlds")
+    parser.add_argument("--cloned", type=float, default=0.0, help="share of rivals")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Print a table."""
+    wanted = arguments()
     began = time.process_time()
-    critics = learnt_critics(wanted.learn, wanted.seed)
-    ahead, back = towards_learnt(STEP), towards_learnt(-STEP)
+    critics = learnt_critics(wanted)
+    ahead, back = towards_learnt(wanted, STEP), towards_learnt(wanted, -STEP)
     sums: dict[tuple[str, float], list[Floats]] = {}
     explained: dict[str, list[Floats]] = {name: [] for name in critics}
-    for rollout in rollouts(wanted.worlds, wanted.seed, 1):
+    for rollout in rollouts(wanted, wanted.worlds, 1):
         played, seen = joined([rollout]), experience_of([rollout.played], CPU)
         any_learner = next(iter(critics.values()))
         moved = [any_learner._log_probs(player, seen, False)[:, 0] for player in (ahead, back)]
