@@ -30,14 +30,11 @@ from understudy.games.scml.agent.checkpoint import read_checkpoint
 from understudy.games.scml.agent.policy import CLONE, SHIPPED, HRLPolicy
 from understudy.games.scml.learning.online.experience import Course, experience_of, joined
 from understudy.games.scml.learning.online.fields import Company, block_of
-from understudy.games.scml.learning.online.learner import (
-    Learner,
-    LearnerSettings,
-    Rates,
-)
+from understudy.games.scml.learning.online.learner import Learner
 from understudy.games.scml.learning.online.player import Layers, Player
-from understudy.games.scml.learning.online.returns import normalised, targets
 from understudy.games.scml.learning.online.rollout import Job, Rollout, collect
+from understudy.games.scml.learning.online.settings import LearnerSettings, Rates
+from understudy.games.scml.learning.online.worth.returns import normalised, targets
 
 AT_ONCE, STEP = 96, 0.1
 LAMBDAS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0)

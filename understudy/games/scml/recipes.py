@@ -9,9 +9,9 @@ from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import PriorityRecipe
 from understudy.games.scml.learning.online.fields import Company
-from understudy.games.scml.learning.online.learner import LearnerSettings, Rates
 from understudy.games.scml.learning.online.recipe import OnlineRecipe
 from understudy.games.scml.learning.online.rollout import Guide
+from understudy.games.scml.learning.online.settings import LearnerSettings, Rates
 from understudy.games.scml.learning.online.train import OnlineSettings, Stage
 from understudy.learn.recipe import Recipe
 
