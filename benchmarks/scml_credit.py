@@ -10,8 +10,7 @@ probability in that direction; t, its mean over its standard error over worlds. 
 four times the worlds. Critics learn from --learn worlds, a pass or two over each as in training,
 with other worlds for the t: `central` sees all factories, `own` what the player sees; `booked` is
 the potential that brings a contract's gain to the moment it is signed, `money` none. Lambdas are of
-advantages from one decision to the next; 1 without a critic is the score itself. `by negotiation`
-judges each negotiation of a joint decision by its own draw (`worth/credit.py`).
+advantages from one decision to the next; 1 without a critic is the score itself.
 """
 
 import argparse
@@ -31,15 +30,18 @@ from understudy.games.scml.agent.checkpoint import read_checkpoint
 from understudy.games.scml.agent.policy import CLONE, SHIPPED, HRLPolicy
 from understudy.games.scml.learning.online.experience import Course, experience_of, joined
 from understudy.games.scml.learning.online.fields import Company, block_of
-from understudy.games.scml.learning.online.learner import Learner
+from understudy.games.scml.learning.online.learner import (
+    Learner,
+    LearnerSettings,
+    Rates,
+)
 from understudy.games.scml.learning.online.player import Layers, Player
+from understudy.games.scml.learning.online.returns import normalised, targets
 from understudy.games.scml.learning.online.rollout import Job, Rollout, collect
-from understudy.games.scml.learning.online.settings import LearnerSettings, Rates
-from understudy.games.scml.learning.online.worth.returns import normalised, targets
 
 AT_ONCE, STEP = 96, 0.1
 LAMBDAS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0)
-USED, FIRST, JUDGED, DRAWS = 0.6, "central, booked", "by negotiation", 1_000
+USED, FIRST, DRAWS = 0.6, "central, booked", 1_000
 CRITICS = {
     f"{seen}, {kind}": LearnerSettings(
         central=seen == "central",
@@ -50,8 +52,6 @@ CRITICS = {
     for seen in ("central", "own")
     for kind in ("booked", "money")
 }
-BY_TALK = replace(CRITICS[FIRST], by_talk=True, lambda_=0.0)
-"""Each negotiation is judged by its own draw (`worth/credit.py`)."""
 CPU = torch.device("cpu")
 
 
@@ -101,7 +101,7 @@ def learnt_critics(wanted: argparse.Namespace) -> dict[str, Learner]:
             0,
             CPU,
         )
-        for name, settings in {**CRITICS, JUDGED: BY_TALK}.items()
+        for name, settings in CRITICS.items()
     }
     for rollout in rollouts(wanted, wanted.learn, 0):
         for one in found.values():
@@ -128,7 +128,6 @@ def main() -> None:
     wanted = arguments()
     began = time.process_time()
     critics = learnt_critics(wanted)
-    judges = critics.pop(JUDGED)
     ahead, back = towards_learnt(wanted, STEP), towards_learnt(wanted, -STEP)
     sums: dict[tuple[str, float], list[Floats]] = {}
     explained: dict[str, list[Floats]] = {name: [] for name in critics}
@@ -145,8 +144,6 @@ def main() -> None:
                 advantage = normalised(target - value, played.group)
                 per_world = np.bincount(played.world, weights=advantage * slope)
                 sums.setdefault((name, lambda_), []).append(per_world)
-        per_world = judged_apart(judges, rollout, (ahead, back))
-        sums.setdefault((JUDGED, 0.0), []).append(per_world)
         alone = normalised(played.final, played.group)
         per_world = np.bincount(played.world, weights=alone * slope)
         sums.setdefault(("no critic", 1.0), []).append(per_world)
@@ -157,11 +154,8 @@ def main() -> None:
         share = 1 - (came - said).var() / came.var()
         cells = [f"{_t(sums[name, lambda_]):+.2f}" for lambda_ in LAMBDAS]
         print(f"| {name} | {share:.0%} | " + " | ".join(cells) + " |")
-    print(f"| {JUDGED} | | {_t(sums[JUDGED, 0.0]):+.2f} |{' |' * (len(LAMBDAS) - 1)}")
     print(f"| no critic | | {' | ' * (len(LAMBDAS) - 1)}{_t(sums['no critic', 1.0]):+.2f} |")
     print(f"\nLambda {USED}, t less that of {FIRST} ({DRAWS} bootstraps over worlds, 95 %):\n")
-    gaps = _gaps(sums[JUDGED, 0.0], sums[FIRST, USED])
-    print(f"| {JUDGED} | {gaps[0]:+.2f} [{gaps[1]:+.2f}, {gaps[2]:+.2f}] |")
     for name in [*critics][1:]:
         gaps = _gaps(sums[name, USED], sums[FIRST, USED])
         print(f"| {name} | {gaps[0]:+.2f} [{gaps[1]:+.2f}, {gaps[2]:+.2f}] |")
@@ -169,21 +163,6 @@ def main() -> None:
         gaps = _gaps(sums[FIRST, lambda_], sums[FIRST, USED])
         print(f"| lambda {lambda_} | {gaps[0]:+.2f} [{gaps[1]:+.2f}, {gaps[2]:+.2f}] |")
     print(f"\n{time.process_time() - began:.0f} CPU s")
-
-
-def judged_apart(learner: Learner, rollout: Rollout, moved: tuple[Player, Player]) -> Floats:
-    """By world, where each negotiation counts by itself; in halves that fit into memory."""
-    seen, credit = experience_of([rollout.played], CPU), learner.credit
-    assert credit is not None
-    drawn = torch.Generator().manual_seed(0)
-    found = credit.judge(seen, learner.player, learner.player, drawn).advantage
-    with torch.no_grad():
-        for some in np.array_split(np.arange(len(seen.kept)), len(seen.kept) // 16_384 + 1):
-            turns = seen.turns(some)
-            one, other = (player.evaluate_actions(turns, ordered=False) for player in moved)
-            found[turns.row[turns.asked]] *= (one.talks - other.talks) / (2 * STEP)
-    world = rollout.played.world[rollout.played.decision]
-    return np.bincount(world, weights=found.double().numpy(), minlength=len(rollout.scores))
 
 
 def _gaps(parts: list[Floats], others: list[Floats]) -> tuple[float, float, float]:

@@ -116,6 +116,8 @@ def main() -> None:
             break
         left = [ref for ref in left if not apart(board.gap(player.name, ref.name, share))]
         print(f"after {worlds} worlds {len(left)} are left", flush=True)
+        if not left:
+            break
     found = {name: board.gap(player.name, name, share) for name in everybody}
     print(f"\n{wanted.field}, hosted, {wanted.days} days at the most, {len(found)} others\n")
     print(*table(player.name, found, 1 - share), sep="\n")

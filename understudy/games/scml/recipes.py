@@ -9,9 +9,9 @@ from understudy.games.scml.learning.l2 import GoalRecipe
 from understudy.games.scml.learning.l3 import OfferRecipe
 from understudy.games.scml.learning.l4 import PriorityRecipe
 from understudy.games.scml.learning.online.fields import Company
+from understudy.games.scml.learning.online.learner import LearnerSettings, Rates
 from understudy.games.scml.learning.online.recipe import OnlineRecipe
 from understudy.games.scml.learning.online.rollout import Guide
-from understudy.games.scml.learning.online.settings import LearnerSettings, Rates
 from understudy.games.scml.learning.online.train import OnlineSettings, Stage
 from understudy.learn.recipe import Recipe
 
@@ -130,9 +130,7 @@ RECIPES: Final[dict[str, Recipe]] = {
                     rates=Rates(learning_rates={"l3": 9e-4}, kl_weight=1e-3, rate_end=0.1),
                 ),
             ),
-            learner=replace(
-                online.online.learner, epochs=2, response_temperature=0.25, lambda_=0.3
-            ),
+            learner=replace(online.online.learner, epochs=2, response_temperature=0.25),
             company=Company(official=0.6, past=0.1, cloned=0.1, conserved=0.1),
             worlds=384,
             rollouts=1,  # few worlds at once take twice as long each

@@ -15,8 +15,8 @@ from understudy.games.scml.league import recipes
 from understudy.games.scml.league.duels import compared, duel, play_pairings
 from understudy.games.scml.league.training import among_opponents, train
 from understudy.games.scml.learning.online.fields import Company
+from understudy.games.scml.learning.online.learner import LearnerSettings
 from understudy.games.scml.learning.online.rollout_buffer import Played
-from understudy.games.scml.learning.online.settings import LearnerSettings
 from understudy.league.interface import LearnerJob, Opponent, Pairing
 from understudy.league.matches import tallies
 from understudy.league.rules import Overrides

@@ -12,7 +12,7 @@ from understudy.games.scml.agent.policy import CLONES
 from understudy.games.scml.league.duels import RESULTS, play_pairings
 from understudy.games.scml.league.training import JobSettings, train
 from understudy.games.scml.learning.online.fields import Company
-from understudy.games.scml.learning.online.settings import LearnerSettings
+from understudy.games.scml.learning.online.learner import LearnerSettings
 from understudy.league.interface import League
 from understudy.league.matchmaking import ByRole
 from understudy.league.recipe import LeagueRecipe, three_roles, with_baselines

@@ -28,10 +28,9 @@ from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.domain import RULES
 from understudy.games.scml.league.duels import Duel, duel
 from understudy.games.scml.learning.online.fields import Company, block_of
-from understudy.games.scml.learning.online.learner import Learner
+from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
 from understudy.games.scml.learning.online.rollout import Rollout
 from understudy.games.scml.learning.online.rollout_buffer import RolloutBuffer
-from understudy.games.scml.learning.online.settings import LearnerSettings, Rates
 from understudy.games.scml.players.steward_numbers import PLACES
 from understudy.games.scml.tuning.trials import worlds_of
 from understudy.league.interface import LearnerJob, Opponent, TrainingResult

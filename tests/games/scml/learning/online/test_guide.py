@@ -12,10 +12,9 @@ from understudy.games.scml.batch.learnt.policy import ManyDecisions, play
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.learning.online.experience import experience_of
 from understudy.games.scml.learning.online.fields import Company, block_of, layouts
-from understudy.games.scml.learning.online.learner import Learner
+from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
 from understudy.games.scml.learning.online.rollout import Guide, Job, Rollout, collect, seated
 from understudy.games.scml.learning.online.rollout_buffer import GuideBuffer, Played, RolloutBuffer
-from understudy.games.scml.learning.online.settings import LearnerSettings, Rates
 
 START = read_checkpoint(SHIPPED).with_thrifty(None)
 CPU = torch.device("cpu")

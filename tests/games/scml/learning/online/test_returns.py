@@ -7,9 +7,9 @@ from understudy.games.scml.batch.sampler import sample
 from understudy.games.scml.batch.setup import Seat, set_seats
 from understudy.games.scml.batch.worlds import Worlds
 from understudy.games.scml.domain import NUM_GOALS
+from understudy.games.scml.learning.online.booked import booked
+from understudy.games.scml.learning.online.returns import explained, targets
 from understudy.games.scml.learning.online.rollout_buffer import Played
-from understudy.games.scml.learning.online.worth.booked import booked
-from understudy.games.scml.learning.online.worth.returns import explained, targets
 from understudy.games.scml.view import inputs
 
 

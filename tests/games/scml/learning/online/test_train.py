@@ -15,9 +15,9 @@ from understudy.errors import InputError
 from understudy.games.scml.agent.checkpoint import read_checkpoint
 from understudy.games.scml.agent.policy import SHIPPED
 from understudy.games.scml.learning.online.fields import Company, block_of, layouts
+from understudy.games.scml.learning.online.learner import LearnerSettings, Rates
 from understudy.games.scml.learning.online.recipe import OnlineRecipe
 from understudy.games.scml.learning.online.rollout import collect
-from understudy.games.scml.learning.online.settings import LearnerSettings, Rates
 from understudy.games.scml.learning.online.train import OnlineSettings, OnlineTraining, Stage
 from understudy.learn.metrics_log import MetricsLogger, read_metrics
 from understudy.learn.recipe import TrainingJob, TrainOptions

@@ -86,7 +86,6 @@ class Experience(NamedTuple):
             self.drawn[rows],
             # Found here, not on a card, which would have to be waited for.
             torch.from_numpy(np.flatnonzero(self.was_asked[at])).to(device),
-            rows,
         )
 
 

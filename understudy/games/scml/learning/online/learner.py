@@ -7,7 +7,8 @@ much likelier it has become (V-trace). What L1 forbids was never drawn, and neve
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -32,12 +33,78 @@ from understudy.games.scml.learning.online.player import (
     Turns,
     divergence,
 )
+from understudy.games.scml.learning.online.returns import explained, normalised, targets
 from understudy.games.scml.learning.online.rollout import Rollout
-from understudy.games.scml.learning.online.settings import LearnerSettings, Rates
-from understudy.games.scml.learning.online.worth.credit import Credit, Judged
-from understudy.games.scml.learning.online.worth.returns import explained, normalised, targets
 from understudy.games.scml.view import features as f
 from understudy.games.scml.view import inputs
+
+Objective = Literal["ppo", "vtrace"]
+Layer = Literal["l2", "l3", "l4"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerSettings:
+    """How an iteration learns."""
+
+    objective: Objective = "ppo"
+    """The loss: PPO's clipped ratios, or V-trace."""
+    clip: float = 0.2
+    """PPO: how far the ratio of a joint decision may move. Up: larger steps, less steady."""
+    lambda_: float = 0.6
+    """Of advantages, from one decision to the next. Down: less noise, more error of the critic."""
+    critic_lambda: float = 0.995
+    """Of what the critic learns. Far down it learns from what it says of the next decision, and
+    takes as many iterations to be true as there are decisions."""
+    epochs: int = 3
+    """How often an iteration's decisions are learnt from."""
+    batch_size: int = 4_096
+    """Joint decisions."""
+    critic_hidden: int = 256
+    """Units of each of the critic's layers."""
+    critic_rate: float = 5e-4
+    """The critic's learning rate."""
+    critic_epochs: int = 2
+    """How often the critic learns from an iteration's decisions."""
+    central: bool = True
+    """The critic sees all factories; else what the player sees."""
+    shaped: bool = True
+    """Rewards come when a contract is signed; else with each day's profit."""
+    by_field: bool = True
+    """Advantages have the same spread in both fields; else champions alone hardly count."""
+    memory: bool = True
+    """The layers learn from what partners did on earlier days; else what they know of that stays
+    what it was."""
+    response_temperature: float = 1.0
+    """At which responses are drawn to learn from; in play the likeliest one is given. Down: what is
+    learnt from is what will be played, and fewer other responses are tried."""
+    entropy_weight: float = 0.0
+    """Up: keeps trying other offers."""
+    gradient_norm_max: float = 0.5
+    """Down: a rare odd batch moves the weights less; far down, every batch does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """What a stage lets learn, and how fast."""
+
+    learning_rates: Mapping[Layer, float]
+    """By layer; one that is not named stays as it is."""
+    kl_weight: float = 0.0
+    """Of the divergence of L3 from what it was when training began."""
+    policy_weight: float = 1.0
+    """Of what its own play brought; 0: it only imitates a guide and stays what it was elsewhere."""
+    guide_weight: float = 0.0
+    """Of the log-probability of what a guide decided; see `GuideBuffer`."""
+    goal_noise: float = 0.0
+    """L2's goals are drawn around what it says, so far apart; 0: it says what it says."""
+    rate_end: float = 1.0
+    """Share of the learning rates that is left when the stage ends. Below 1: it settles."""
+
+    def at(self, done: float) -> "Rates":
+        """When a share of the stage is done."""
+        left = 1.0 - (1.0 - self.rate_end) * done
+        rates = {layer: left * rate for layer, rate in self.learning_rates.items()}
+        return replace(self, learning_rates=rates)
 
 
 class Learner:
@@ -60,9 +127,6 @@ class Learner:
         self._start = near.requires_grad_(False)
         drawn = Critic(self.player, settings.critic_hidden, seed, central=settings.central)
         self.critic = drawn.to(device)
-        self.credit: Credit | None = None
-        if settings.by_talk:
-            self.credit = Credit(self.player, settings.critic_hidden, seed).to(device)
         self._has_measured = False
         if not settings.memory:
             self._leave_memory()
@@ -81,8 +145,6 @@ class Learner:
         found: dict[str, nn.Module] = {"l3": self.player.l3, "l4": self.player.l4}
         if self.player.l2 is not None:
             found["l2"] = self.player.l2
-        if self.credit is not None:
-            found["credit"] = self.credit
         return {**found, "critic": self.critic}
 
     def _leave_memory(self) -> None:
@@ -111,23 +173,16 @@ class Learner:
             self._has_measured = True
         value = self._values(seen)
         metrics = explained(played.final - worth, value, played.level)
-        on_policy = np.zeros_like(value)
-        target = targets(played, worth, played.final, value, on_policy, self.settings.lambda_)
-        advantage = self._normalised(target - value, played)
         if rates.learning_rates:
             guided = self._guided(rollouts) if rates.guide_weight else None
             if guided is not None:
                 kept = torch.from_numpy(seen.kept).to(self.device)
                 led = torch.isin(seen.group[kept], guided.group)
                 seen = seen._replace(guided=led)
-            metrics |= self._improve(
-                played, worth, acted, seen, value, advantage, guided, rates, rng
-            )
-        lambda_ = self.settings.critic_lambda
+            metrics |= self._improve(played, worth, acted, seen, value, guided, rates, rng)
+        on_policy, lambda_ = np.zeros_like(value), self.settings.critic_lambda
         target = targets(played, worth, played.final, value, on_policy, lambda_)
         metrics["critic_loss"] = self._fit_critic(seen, target, rng)
-        if self.credit is not None:
-            metrics["credit_explains"] = self._fit_credit(seen, advantage[seen.kept], rng)
         return metrics
 
     def _normalised(self, advantage: Floats, played: Course) -> Floats:
@@ -161,16 +216,6 @@ class Learner:
                 losses.append(loss.detach())
         return float(torch.stack(losses).mean()) if losses else 0.0
 
-    def _fit_credit(self, seen: Experience, advantage: Floats, rng: np.random.Generator) -> float:
-        """Share of what came that it had predicted; each batch before it learns from it."""
-        assert self.credit is not None
-        wanted, rest = self._there(advantage), list[Tensor]()
-        for some in self._batches(len(advantage), self.settings.batch_size // 4, rng):
-            error = wanted[torch.from_numpy(some).to(self.device)] - self.credit(seen.turns(some))
-            self._descend(["credit"], Credit.loss(error))
-            rest.append(error.detach())
-        return float(1 - torch.cat(rest).var() / wanted.var()) if rest else 0.0
-
     # --- the layers
 
     def _improve(
@@ -180,7 +225,6 @@ class Learner:
         acted: Mapping[str, Mapping[str, Array]],
         seen: Experience,
         value: Floats,
-        came: Floats,
         guided: Experience | None,
         rates: Rates,
         rng: np.random.Generator,
@@ -193,7 +237,8 @@ class Learner:
                 group["lr"] = rate
         sums: dict[str, list[Tensor]] = {}
         ratio, lambda_ = np.zeros(len(value)), self.settings.lambda_
-        advantage, judged = came[seen.kept], self._judged(seen, actor, rng)
+        target = targets(played, worth, played.final, value, ratio, lambda_)
+        advantage = self._normalised(target - value, played)[seen.kept]
         for _ in range(self.settings.epochs):
             if self.settings.objective == "vtrace":
                 moved = self._log_probs(self.player, seen, ordered) - before
@@ -203,11 +248,11 @@ class Learner:
             scaled = self._there(advantage) * weight
             for some in self._batches(len(seen.kept), self.settings.batch_size, rng):
                 example = None if guided is None else self._example(guided, len(some), rng)
-                measured = self._update(seen, some, before, scaled, judged, rates, example)
+                measured = self._update(seen, some, before, scaled, rates, example)
                 for name, found in measured.items():
                     sums.setdefault(name, []).append(found.detach())
         if rates.goal_noise and "l2" in rates.learning_rates:
-            sums["goals"] = self._improve_goals(played, actor, came, rates, rng)
+            sums["goals"] = self._improve_goals(played, actor, target - value, rates, rng)
         return {name: float(torch.stack(found).mean()) for name, found in sums.items()}
 
     def _beginning(
@@ -215,20 +260,11 @@ class Learner:
     ) -> tuple[Tensor, Tensor | float]:
         """What ratios are taken to, [kept, 2], and how much each decision counts: PPO is held near
         what it is now; near who played before it is dragged back (Hilton et al. 2021)."""
-        if self.credit is not None and not ordered:  # it has its own
-            return torch.zeros((len(seen.kept), 2), device=self.device), 1.0
         drawn = self._log_probs(actor, seen, ordered)
         if self.settings.objective == "vtrace":
             return drawn, 1.0
         now = self._log_probs(self.player, seen, ordered)
         return now, (now - drawn).sum(1).exp().clamp(max=1.0)
-
-    def _judged(self, seen: Experience, actor: Player, rng: np.random.Generator) -> Judged | None:
-        """What each negotiation's own draw was worth; None: all are judged together."""
-        if self.credit is None:
-            return None
-        drawn = torch.Generator(self.device).manual_seed(int(rng.integers(2**31)))
-        return self.credit.judge(seen, self.player, actor, drawn)
 
     def _guided(self, rollouts: Sequence[Rollout]) -> Experience:
         """What the guide decided."""
@@ -245,24 +281,19 @@ class Learner:
         some: Ints,
         before: Tensor,
         advantage: Tensor,
-        judged: Judged | None,
         rates: Rates,
         example: Turns | None,
     ) -> dict[str, Tensor]:
         turns = seen.turns(some)
         evaluated = self.player.evaluate_actions(turns, ordered="l4" in rates.learning_rates)
         rows = torch.from_numpy(some).to(self.device)
-        together = rates.learning_rates if judged is None else rates.learning_rates.keys() - {"l3"}
-        learns = torch.tensor([name in together for name in ("l3", "l4")], device=self.device)
+        learns = torch.tensor(
+            [name in rates.learning_rates for name in ("l3", "l4")], device=self.device
+        )
         now = torch.stack([evaluated.offers, evaluated.order], 1)
         # A layer that does not learn has not moved: its ratio is 1.
         log_ratio = torch.where(learns, now - before[rows], 0.0).sum(1)
         surrogate, clipped = self._surrogate(log_ratio, advantage[rows])
-        if judged is not None and "l3" in rates.learning_rates:
-            asked = turns.row[turns.asked]
-            log_ratio = evaluated.talks - judged.before[asked]
-            apart, clipped = self._surrogate(log_ratio, judged.advantage[asked])
-            surrogate = surrogate + apart * (len(asked) / len(some))
         loss = rates.policy_weight * surrogate
         measured = {
             "policy": surrogate,
@@ -295,7 +326,7 @@ class Learner:
     ) -> Tensor:
         """From what it was when training began, but where a guide leads."""
         with torch.no_grad():
-            start = self._start.heads(turns)
+            start = self._start._heads(turns)
         offers = turns.drawn[turns.asked, c.DRAWN_RESPONSE] == REJECT
         apart = divergence(evaluated.heads, start, offers)
         return torch.where(free, 0.0, apart).sum() / decisions
@@ -354,7 +385,6 @@ class Learner:
         return {
             "player": self.player.state_dict(),
             "critic": self.critic.state_dict(),
-            "credit": None if self.credit is None else self.credit.state_dict(),
             "optimizers": {name: one.state_dict() for name, one in self.optimizers.items()},
             "has_measured": self._has_measured,
         }
@@ -363,8 +393,6 @@ class Learner:
         """The inverse of `state`."""
         self.player.load_state_dict(state["player"])
         self.critic.load_state_dict(state["critic"])
-        if self.credit is not None:
-            self.credit.load_state_dict(state["credit"])
         for name, one in self.optimizers.items():
             one.load_state_dict(deepcopy(state["optimizers"][name]))
         self._has_measured = state["has_measured"]

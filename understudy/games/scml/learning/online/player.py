@@ -23,8 +23,8 @@ from understudy.games.scml.domain import DAYS, REJECT
 from understudy.games.scml.learning.l3 import NEVER
 from understudy.games.scml.learning.layer_recipe import loaded, weights_of
 from understudy.games.scml.learning.networks import GoalNetwork, OfferNetwork, PriorityNetwork
+from understudy.games.scml.learning.online.central import WIDTH
 from understudy.games.scml.learning.online.rollout_buffer import PLACES
-from understudy.games.scml.learning.online.worth.central import WIDTH
 from understudy.games.scml.view import features as f
 from understudy.learn.networks import linear, mlp
 
@@ -50,8 +50,6 @@ class Turns(NamedTuple):
     drawn: Int[Tensor, "N W"]
     asked: Int[Tensor, " A"]
     """Where L3 had something to choose."""
-    row: Int[Tensor, " N"]
-    """By index among all negotiations there are."""
 
 
 class ActionEvaluation(NamedTuple):
@@ -59,8 +57,6 @@ class ActionEvaluation(NamedTuple):
 
     offers: Float[Tensor, " D"]
     """Log-probability of what L3 drew."""
-    talks: Float[Tensor, " A"]
-    """The same of each negotiation that was asked for."""
     order: Float[Tensor, " D"]
     """Of L4's order."""
     entropy: Float[Tensor, " D"]
@@ -104,33 +100,34 @@ class Player(nn.Module):
     def evaluate_actions(self, turns: Turns, *, ordered: bool = True) -> ActionEvaluation:
         """How likely some decisions are; L4 need not be asked where the order does not matter."""
         decisions = len(turns.state)
-        heads = self.heads(turns)
-        log_prob = log_prob_of(heads, chosen_in(turns))
+        heads = self._heads(turns)
+        drawn = turns.drawn[turns.asked]
+        chosen = [
+            drawn[:, k] for k in (c.DRAWN_RESPONSE, c.DRAWN_DAY, c.DRAWN_UNITS, c.DRAWN_PRICE)
+        ]
+        log_prob = _picked(heads[0], chosen[0])
+        offers = chosen[0] == REJECT
+        for head, option in zip(heads[1:], chosen[1:], strict=True):
+            log_prob = log_prob + torch.where(offers, _picked(head, option), 0.0)
         at = turns.decision[turns.asked]
         zeros = turns.state.new_zeros(decisions)
         entropy = -(heads[0].exp() * heads[0].clamp(min=-50)).sum(1)
         return ActionEvaluation(
             zeros.index_add(0, at, log_prob),
-            log_prob,
             self._order(turns) if ordered else zeros,
             zeros.index_add(0, at, entropy),
             heads,
         )
 
-    def read(self, turns: Turns) -> Float[Tensor, "A F"]:
-        """What L3 is asked by."""
-        rows = turns.asked
-        x = torch.cat([turns.state[turns.decision[rows]], turns.thread[rows], turns.turn[rows]], 1)
-        return torch.cat([self.l3.standard(x), turns.view[rows]], 1)
-
-    def heads(self, turns: Turns) -> tuple[Tensor, ...]:
+    def _heads(self, turns: Turns) -> tuple[Tensor, ...]:
         """Log-probabilities of response, day, units and price where L3 was asked."""
         rows, l3 = turns.asked, self.l3
-        hidden = l3.torso(self.read(turns))
+        x = torch.cat([turns.state[turns.decision[rows]], turns.thread[rows], turns.turn[rows]], 1)
+        hidden = l3.torso(torch.cat([l3.standard(x), turns.view[rows]], 1))
         drawn, left = turns.drawn[rows], turns.left[rows]
         day, most, base = drawn[:, c.DRAWN_DAY], drawn[:, c.LEFT], drawn[:, c.BASE]
         on_day = l3.on(hidden, day, most)
-        option = torch.arange(HEADS[self.scheme]["units"], device=hidden.device)[None]
+        option = torch.arange(HEADS[self.scheme]["units"], device=x.device)[None]
         units = option + 1 if self.scheme == "direct" else option + (base[:, None] - UNITS)
         allowed = (units >= 1) & (units <= most.clamp(min=1)[:, None])
         # Where nothing was offered all options lie open, and count for nothing.
@@ -216,20 +213,6 @@ def divergence(heads: tuple[Tensor, ...], start: tuple[Tensor, ...], offers: Ten
         found = apart.sum(1)
         total = total + (found if number == 0 else torch.where(offers, found, 0.0))
     return total
-
-
-def chosen_in(turns: Turns) -> list[Tensor]:
-    """The options that L3 drew where it was asked: response, day, units, price."""
-    drawn = turns.drawn[turns.asked]
-    return [drawn[:, k] for k in (c.DRAWN_RESPONSE, c.DRAWN_DAY, c.DRAWN_UNITS, c.DRAWN_PRICE)]
-
-
-def log_prob_of(heads: tuple[Tensor, ...], chosen: list[Tensor]) -> Float[Tensor, " A"]:
-    """Of each negotiation's draw; day, units and price were drawn where it offers."""
-    found, offers = _picked(heads[0], chosen[0]), chosen[0] == REJECT
-    for head, option in zip(heads[1:], chosen[1:], strict=True):
-        found = found + torch.where(offers, _picked(head, option), 0.0)
-    return found
 
 
 def _picked(head: Tensor, option: Tensor) -> Tensor:

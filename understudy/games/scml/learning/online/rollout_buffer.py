@@ -20,9 +20,9 @@ from understudy.games.scml.batch.learnt.policy import DayStarts, Decided
 from understudy.games.scml.batch.observe import Questions
 from understudy.games.scml.batch.state import FACTORIES
 from understudy.games.scml.domain import NUM_GOALS
+from understudy.games.scml.learning.online.booked import booked
+from understudy.games.scml.learning.online.central import WIDTH, look_around
 from understudy.games.scml.learning.online.kernels import kernel
-from understudy.games.scml.learning.online.worth.booked import booked
-from understudy.games.scml.learning.online.worth.central import WIDTH, look_around
 from understudy.games.scml.view import inputs
 
 PLACES: Final = 3

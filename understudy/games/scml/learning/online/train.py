@@ -26,10 +26,9 @@ from understudy.games.scml.agent.checkpoint import write_checkpoint as write_age
 from understudy.games.scml.agent.policy import HRLPolicy
 from understudy.games.scml.domain import SafetySettings
 from understudy.games.scml.learning.online.fields import Company, block_of
-from understudy.games.scml.learning.online.learner import Learner
+from understudy.games.scml.learning.online.learner import Learner, LearnerSettings, Rates
 from understudy.games.scml.learning.online.measure import HABITS, Candidate, Seats, compared
 from understudy.games.scml.learning.online.rollout import Guide, Job, Layers, Rollout, collect
-from understudy.games.scml.learning.online.settings import LearnerSettings, Rates
 from understudy.learn.base import usable_device
 from understudy.learn.checkpoint import as_arrays, as_tensors, reading_checkpoint, write_checkpoint
 from understudy.learn.metrics_log import MetricsLogger
