@@ -1,6 +1,7 @@
 import errno
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,8 @@ def test_tensorboard_gets_the_same_numbers(samples, recipe, tmp_path):
     out, talkative = tmp_path / "toy", replace(recipe, evaluate_every=1)
     with pytest.raises(StoppedError):  # step 5 is not in the checkpoint: it comes twice
         fit(talkative, samples, out, seed=1, progress=stop_at_five)
+    # TensorBoard names its files by the second and reads them in the order of their names.
+    time.sleep(1)
     fit(talkative, samples, out, seed=1)
     events = EventAccumulator(str(out / "tensorboard"))
     events.Reload()
